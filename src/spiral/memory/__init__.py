@@ -1,0 +1,1 @@
+"""One store: remember, recall, rank, brief, guard."""
