@@ -108,8 +108,8 @@ class Statement:
     """Memories that this one seems to contradict; both wait for review."""
     quarantine: str = ""
     """Why it is held back: it reads like an instruction and comes from a tool or the web."""
-    metadata: Mapping[str, str] = field(default=EMPTY)
-    extra: Mapping[str, object] = field(default=EMPTY)
+    metadata: Mapping[str, str] = field(default_factory=lambda: EMPTY)
+    extra: Mapping[str, object] = field(default_factory=lambda: EMPTY)
     """Front matter of a newer version or of a person's own, kept as found."""
 
     @property
@@ -124,7 +124,7 @@ class Change:
 
     id: str
     verb: Literal["forget", "revoke", "undo", "evidence"]
-    """forget: no longer wanted. revoke: never was right. undo: takes back the changes it names. evidence: adds to it."""
+    """forget: no longer wanted. revoke: never was right. undo: takes back the changes it names. evidence: adds some."""
     targets: tuple[str, ...]
     """The memories it concerns; for undo, the changes."""
     at: datetime
@@ -148,7 +148,7 @@ class Episode:
     source: str = ""
     served: tuple[str, ...] = ()
     """Ids that were served to the session; such an episode is a note of ours, not something that was said."""
-    metadata: Mapping[str, str] = field(default=EMPTY)
+    metadata: Mapping[str, str] = field(default_factory=lambda: EMPTY)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -186,8 +186,8 @@ class Hit:
     text: str
     score: float
     tokens: int
-    channels: Mapping[str, float] = field(default=EMPTY)
-    """What each channel contributed to the score."""
+    channels: Mapping[str, float]
+    """What each channel added to the score."""
     memory: Statement | None = None
     episode: Episode | None = None
     twins: tuple[str, ...] = ()
@@ -248,7 +248,7 @@ class Draft:
     supersedes: tuple[str, ...] = ()
     links: tuple[str, ...] = ()
     visibility: Visibility | None = None
-    metadata: Mapping[str, str] = field(default=EMPTY)
+    metadata: Mapping[str, str] = field(default_factory=lambda: EMPTY)
     learned: datetime | None = None
     """Only for an import: when the other store learned it."""
     rule: str = ""

@@ -1,0 +1,288 @@
+"""The index port on SQLite: one file in WAL mode, many processes at once."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from spiral.backends.sqlite.generations import WAIT, Generations, fresh_name
+from spiral.backends.sqlite.search import condition, partitions, search
+from spiral.errors import StoreError
+from spiral.model import LEVELS
+from spiral.ports import Channels, Counts, Entry, Probe, Relation, Row, Sighting, View
+
+if TYPE_CHECKING:
+    from spiral.backends.sqlite.vectors import VectorFiles
+    from spiral.ports import Vectors
+
+COLUMNS = {
+    "slot": "slot != '' AND slot",
+    "digest": "digest != '' AND digest",
+    "session": "session != '' AND session",
+    "source": "source != '' AND source",
+    "path": "path",
+    "type": "type",
+    "key": "key != '' AND key",
+}
+BATCH = 500
+
+
+class SqliteIndex(Generations):
+    """Entries, words, vectors and sightings in one generation's folder."""
+
+    def __init__(self, folder: Path, *, model: str = "", pinned: str = "", wait: float = WAIT) -> None:
+        super().__init__(folder, pinned=pinned, wait=wait)
+        self.model = model
+        self.terms: set[str] = set()
+        """Identifiers that this process has added; a cache, emptied when a transaction fails."""
+
+    def successor(self) -> SqliteIndex:
+        """An empty index beside this one, to be filled and then installed by `succeed`."""
+        return SqliteIndex(self.folder, model=self.model, pinned=fresh_name(), wait=self.wait)
+
+    def succeed(self) -> None:
+        """Make this index, built beside the present one, the one that everybody opens from now on."""
+        with self.turn():
+            self.db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+            self.install(self.pinned)
+
+    def put(self, entries: Iterable[Entry]) -> None:
+        db = self.db
+        for entry in entries:
+            old = db.execute("SELECT seq FROM doc WHERE id = ?", (entry.id,)).fetchone()
+            if old:
+                self.drop(entry.id, old[0])
+            searched = entry.type != "change" and bool(entry.text)
+            place = [getattr(entry.scope, level) for level in LEVELS]
+            part = self.partition((*place, entry.owner, entry.visibility))
+            cursor = db.execute(
+                "INSERT INTO doc(id, type, part, live, hidden, kind, at, due, model, searched, slot, digest, key,"
+                " session, source, path, text, body) VALUES (?,?,?,1,?,?,?,0,0,?,?,?,?,?,?,?,?,?)",
+                (entry.id, entry.type, part, entry.hidden, entry.kind, entry.at, searched, entry.slot, entry.digest,
+                 entry.key, entry.session, entry.source, entry.path, entry.text[:8000], entry.body),
+            )  # fmt: skip
+            seq = cursor.lastrowid
+            if searched:
+                db.execute("INSERT INTO fts(rowid, words, exact) VALUES (?,?,?)", (seq, entry.words, entry.exact))
+                self.learn(entry.exact)
+            db.executemany("INSERT OR IGNORE INTO anchor VALUES (?,?)", [(value, seq) for value in entry.anchors])
+            db.executemany(
+                "INSERT OR IGNORE INTO point(relation, dst, src) VALUES (?,?,?)",
+                [(relation, target, entry.id) for relation, target in entry.points],
+            )
+
+    def partition(self, place: tuple[str, ...]) -> int:
+        """The number of this scope, owner and visibility."""
+        find = (
+            "SELECT id FROM partition WHERE org=? AND app=? AND user=? AND agent=? AND run=? AND task=? AND branch=?"
+            " AND owner=? AND visibility=?"
+        )
+        row = self.db.execute(find, place).fetchone()
+        if row is None:
+            cursor = self.db.execute(
+                "INSERT INTO partition(org, app, user, agent, run, task, branch, owner, visibility)"
+                " VALUES (?,?,?,?,?,?,?,?,?)",
+                place,
+            )
+            return int(cursor.lastrowid or 0)
+        return int(row[0])
+
+    def learn(self, exact: str) -> None:
+        """Add identifiers to the vocabulary."""
+        for term in set(exact.split()) - self.terms:
+            if 3 <= len(term) <= 120:
+                added = self.db.execute("INSERT OR IGNORE INTO term(text) VALUES (?)", (term,))
+                if added.rowcount > 0:
+                    self.db.execute("INSERT INTO term_part(rowid, text) VALUES (?,?)", (added.lastrowid, term))
+            if len(self.terms) < 50_000:
+                self.terms.add(term)
+
+    def drop(self, name: str, seq: int) -> None:
+        """Take one entry out of every table."""
+        self.db.execute("DELETE FROM doc WHERE seq = ?", (seq,))
+        self.db.execute("DELETE FROM fts WHERE rowid = ?", (seq,))
+        self.db.execute("DELETE FROM anchor WHERE seq = ?", (seq,))
+        self.db.execute("DELETE FROM point WHERE src = ?", (name,))
+
+    def remove(self, ids: Iterable[str]) -> None:
+        for name in ids:
+            row = self.db.execute("SELECT seq FROM doc WHERE id = ?", (name,)).fetchone()
+            if row:
+                self.drop(name, row[0])
+
+    def purge(self, ids: Sequence[str]) -> None:
+        """Remove the entries so that their text is nowhere in the index's files: rows, vocabulary, vectors, log."""
+        with self.atomic():
+            rows = [
+                self.db.execute("SELECT doc.seq, fts.exact FROM doc JOIN fts ON fts.rowid = doc.seq WHERE id = ?", (name,))
+                .fetchone()
+                for name in ids
+            ]  # fmt: skip
+            found = [row for row in rows if row]
+            for number, dimensions in self.db.execute("SELECT id, dimensions FROM model").fetchall():
+                self.files(number, dimensions).clear(row[0] for row in found)
+            self.remove(ids)
+            for term in {term for row in found for term in row[1].split()}:
+                used = self.db.execute("SELECT 1 FROM fts WHERE fts MATCH ? LIMIT 1", (f'exact : "{term}"',)).fetchone()
+                if not used:
+                    row = self.db.execute("SELECT id FROM term WHERE text = ?", (term,)).fetchone()
+                    if row:
+                        self.db.execute(
+                            "INSERT INTO term_part(term_part, rowid, text) VALUES ('delete', ?, ?)",
+                            (row[0], term),
+                        )
+                        self.db.execute("DELETE FROM term WHERE id = ?", (row[0],))
+            self.terms.clear()
+            self.db.execute("INSERT INTO fts(fts) VALUES ('optimize')")
+            self.db.execute("INSERT INTO term_part(term_part) VALUES ('optimize')")
+        with self.turn():
+            self.db.execute("VACUUM")
+            self.db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+
+    def mark(self, states: Iterable[tuple[str, bool, int]]) -> None:
+        self.db.executemany(
+            "UPDATE doc SET live = ?2, due = ?3 WHERE id = ?1 AND (live != ?2 OR due != ?3)", list(states)
+        )
+
+    def get(self, ids: Sequence[str]) -> Mapping[str, Row]:
+        found: dict[str, Row] = {}
+        for at in range(0, len(ids), BATCH):
+            some = ids[at : at + BATCH]
+            found |= {row.id: row for row in self.rows(f"id IN ({','.join('?' * len(some))})", some)}
+        return {name: found[name] for name in ids if name in found}
+
+    def rows(self, where: str, values: Sequence[str | int], tail: str = "ORDER BY at, id") -> list[Row]:
+        """Entries that satisfy a condition."""
+        try:
+            cursor = self.db.execute(f"SELECT id, type, path, body, live FROM doc WHERE {where} {tail}", values)
+            return [Row(id=row[0], type=row[1], path=row[2], body=row[3], live=bool(row[4])) for row in cursor]
+        except sqlite3.OperationalError as fault:
+            raise StoreError(f"cannot read the index {str(self.home)!r}: {fault}") from fault
+
+    def select(
+        self, column: str, values: Sequence[str | int], *, view: View | None = None, limit: int = 0
+    ) -> list[Row]:
+        if column == "due":
+            where = "due > 0 AND due <= ?"
+        elif column == "id^":
+            where = "id >= ?1 AND id < ?1 || 'z'"
+        else:
+            where = f"{COLUMNS[column]} IN ({','.join('?' * len(values))})"
+        if view is not None:
+            where += f" AND {condition(view, partitions(self.db, view))}"
+        tail = f"ORDER BY at DESC, id LIMIT {int(limit)}" if limit else "ORDER BY at, id"
+        found = self.rows(where, values, tail)
+        return found[::-1] if limit else found
+
+    def pointing(self, relation: Relation, ids: Sequence[str]) -> list[Row]:
+        marks = ",".join("?" * len(ids))
+        return self.rows(f"id IN (SELECT src FROM point WHERE relation = ? AND dst IN ({marks}))", (relation, *ids))
+
+    def search(self, probe: Probe, view: View) -> Channels:
+        vector = probe.vector
+        nearest = None
+        if vector is not None and (files := self.vectors()) is not None:
+            nearest = lambda parts, limit: files.nearest(vector.reshape(-1), parts, limit)  # noqa: E731
+        return search(self.db, probe, view, nearest)
+
+    def files(self, number: int, dimensions: int) -> VectorFiles:
+        """The vectors of one model; numpy is imported no sooner than here."""
+        from spiral.backends.sqlite.vectors import VectorFiles
+
+        return VectorFiles(self.home, number, dimensions)
+
+    def vectors(self) -> VectorFiles | None:
+        """The vectors of the present model, if it has made any."""
+        row = self.db.execute("SELECT id, dimensions FROM model WHERE name = ?", (self.model,)).fetchone()
+        return self.files(row[0], row[1]) if row else None
+
+    def number(self) -> int:
+        """The number of the present model; 0 before its first vector."""
+        row = self.db.execute("SELECT id FROM model WHERE name = ?", (self.model,)).fetchone()
+        return int(row[0]) if row else 0
+
+    def owed(self, limit: int) -> list[tuple[str, str]]:
+        number = self.number() or -1
+        cursor = self.db.execute(
+            "SELECT id, text FROM doc WHERE searched = 1 AND model != ? ORDER BY live DESC, type DESC, seq LIMIT ?",
+            (number, limit),
+        )
+        return [(row[0], row[1]) for row in cursor]
+
+    def store(self, ids: Sequence[str], vectors: Vectors) -> None:
+        db = self.db
+        db.execute("INSERT OR IGNORE INTO model(name, dimensions) VALUES (?,?)", (self.model, vectors.shape[1]))
+        number = self.number()
+        found = {
+            row[0]: (row[1], row[2])
+            for row in db.execute(f"SELECT id, seq, part FROM doc WHERE id IN ({','.join('?' * len(ids))})", list(ids))
+        }
+        kept = [at for at, name in enumerate(ids) if name in found]
+        places = [found[ids[at]] for at in kept]
+        self.files(number, vectors.shape[1]).write(
+            [seq for seq, _ in places], [part for _, part in places], vectors[kept]
+        )
+        db.executemany("UPDATE doc SET model = ? WHERE seq = ?", [(number, seq) for seq, _ in places])
+
+    def borrow(self, other: SqliteIndex) -> int:
+        """Take over vectors of the same model and text from another generation; how many were taken."""
+        files, number = other.vectors(), other.number()
+        if files is None:
+            return 0
+        have = {
+            row[0]: (row[1], row[2])
+            for row in other.db.execute("SELECT id, seq, text FROM doc WHERE model = ? AND searched = 1", (number,))
+        }
+        wanted = [(name, have[name][0]) for name, text in self.owed(-1) if have.get(name, (0, None))[1] == text]
+        for at in range(0, len(wanted), BATCH):
+            some = wanted[at : at + BATCH]
+            with self.atomic():
+                self.store([name for name, _ in some], files.read([seq for _, seq in some]))
+        return len(wanted)
+
+    def counts(self) -> Counts:
+        db = self.db
+        number = self.number() or -1
+        tally = {
+            (row[0], row[1]): row[2] for row in db.execute("SELECT type, live, count(*) FROM doc GROUP BY type, live")
+        }
+        owed = db.execute("SELECT count(*) FROM doc WHERE searched = 1 AND model != ?", (number,)).fetchone()[0]
+        faults = db.execute("SELECT count(*) FROM sighting WHERE fault != ''").fetchone()[0]
+        return Counts(
+            memories=tally.get(("memory", 0), 0) + tally.get(("memory", 1), 0),
+            live=tally.get(("memory", 1), 0),
+            episodes=tally.get(("episode", 0), 0) + tally.get(("episode", 1), 0),
+            changes=tally.get(("change", 0), 0) + tally.get(("change", 1), 0),
+            owed=owed if self.model else 0,
+            faults=faults,
+        )
+
+    def sightings(self, folder: str = "") -> Mapping[str, Sighting]:
+        rows = self.db.execute("SELECT path, stamp, fault FROM sighting WHERE folder = ?", (folder,))
+        return {row[0]: Sighting(path=row[0], stamp=row[1], fault=row[2]) for row in rows}
+
+    def faults(self) -> list[Sighting]:
+        rows = self.db.execute("SELECT path, stamp, fault FROM sighting WHERE fault != '' ORDER BY path")
+        return [Sighting(path=row[0], stamp=row[1], fault=row[2]) for row in rows]
+
+    def sight(self, seen: Iterable[Sighting]) -> None:
+        rows = [(folder_of(item.path), item.path, item.stamp, item.fault) for item in seen]
+        self.db.executemany("INSERT OR REPLACE INTO sighting VALUES (?,?,?,?)", rows)
+
+    def unsight(self, paths: Iterable[str]) -> None:
+        rows = [(folder_of(path), path) for path in paths]
+        self.db.executemany("DELETE FROM sighting WHERE folder = ? AND path = ?", rows)
+
+    def note(self, name: str, value: str | None = None) -> str:
+        if value is not None:
+            self.db.execute("INSERT OR REPLACE INTO note VALUES (?,?)", (name, value))
+            return value
+        row = self.db.execute("SELECT value FROM note WHERE name = ?", (name,)).fetchone()
+        return str(row[0]) if row else ""
+
+
+def folder_of(path: str) -> str:
+    """The folder that lists a file; folders themselves are listed under the empty name."""
+    return "" if path.endswith("/") else path.rpartition("/")[0] + "/"
