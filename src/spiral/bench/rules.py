@@ -102,17 +102,26 @@ def misses(split: str) -> list[Miss]:
 
 def _judged() -> dict[str, list[Example]]:
     return {
-        "contradictions": [
-            _labelled(line, "contradicts", f"{line['one']} | {line['other']}", contradicts(str(line["one"]), str(line["other"])))
-            for line in _lines("contradictions")
-        ],
+        "contradictions": [_contradiction(line) for line in _lines("contradictions")],
         "distill": [_distilled(line) for line in _lines("distill")],
-        "echoes": [
-            _labelled(line, "echo", f"{line['served']} | {line['text']}", is_echo(str(line["text"]), [str(line["served"])]))
-            for line in _lines("echoes")
-        ],
-        "junk": [_labelled(line, "junk", str(line["text"]), junk(str(line["text"]))) for line in _lines("junk")],
+        "echoes": [_echo(line) for line in _lines("echoes")],
+        "junk": [_junk(line) for line in _lines("junk")],
     }
+
+
+def _contradiction(line: dict[str, object]) -> Example:
+    one, other = str(line["one"]), str(line["other"])
+    return _example(line, f"{one} | {other}", truth=bool(line["contradicts"]), answer=bool(contradicts(one, other)))
+
+
+def _echo(line: dict[str, object]) -> Example:
+    served, text = str(line["served"]), str(line["text"])
+    return _example(line, f"{served} | {text}", truth=bool(line["echo"]), answer=is_echo(text, [served]))
+
+
+def _junk(line: dict[str, object]) -> Example:
+    text = str(line["text"])
+    return _example(line, text, truth=bool(line["junk"]), answer=bool(junk(text)))
 
 
 def _lines(name: str) -> Iterator[dict[str, object]]:
@@ -121,8 +130,7 @@ def _lines(name: str) -> Iterator[dict[str, object]]:
         yield json.loads(line)
 
 
-def _labelled(line: dict[str, object], label: str, what: str, found: bool | str) -> Example:
-    truth, answer = bool(line[label]), bool(found)
+def _example(line: dict[str, object], what: str, *, truth: bool, answer: bool) -> Example:
     return Example(
         split=str(line["split"]),
         right=int(truth and answer),
@@ -148,9 +156,7 @@ def _distilled(line: dict[str, object]) -> Example:
 def _expected(raw: object) -> tuple[Expected, ...]:
     assert isinstance(raw, list)
     return tuple(
-        Expected(
-            words=tuple(item["words"]), authority=str(item.get("authority", "")), kind=str(item.get("kind", ""))
-        )
+        Expected(words=tuple(item["words"]), authority=str(item.get("authority", "")), kind=str(item.get("kind", "")))
         for item in raw
     )
 

@@ -14,9 +14,20 @@ LOOKED_AT = 600
 _PAST = re.compile(r"\b(?:used to|formerly|previously|originally|back then|in the past)\b", re.IGNORECASE)
 _DATED = re.compile(r"\b(?:19|20)\d\d(?:-\d\d(?:-\d\d)?)?\b")
 _SPAN = re.compile(
-    r"\b(\d{1,9}(?:\.\d{1,6})?) ?(ms|milliseconds?|s|secs?|seconds?|mins?|minutes?|h|hours?|days?|weeks?)\b", re.IGNORECASE
+    r"\b(\d{1,9}(?:\.\d{1,6})?) ?(ms|milliseconds?|s|secs?|seconds?|mins?|minutes?|h|hours?|days?|weeks?)\b",
+    re.IGNORECASE,
 )
-_SECONDS = {"ms": 0.001, "mil": 0.001, "s": 1.0, "sec": 1.0, "min": 60.0, "h": 3600.0, "hou": 3600.0, "day": 86400.0, "wee": 604800.0}
+_SECONDS = {
+    "ms": 0.001,
+    "mil": 0.001,
+    "s": 1.0,
+    "sec": 1.0,
+    "min": 60.0,
+    "h": 3600.0,
+    "hou": 3600.0,
+    "day": 86400.0,
+    "wee": 604800.0,
+}
 _SWITCHED = (
     (re.compile(r"\b(is|are|turned|switched|set to) on(?= (?:for|in|by)\b|\W*$)", re.IGNORECASE), r"\1 enabled"),
     (re.compile(r"\b(is|are|turned|switched|set to) off\b", re.IGNORECASE), r"\1 disabled"),
@@ -24,7 +35,7 @@ _SWITCHED = (
     (re.compile(r"\b(is|are) down(?=\W*$)", re.IGNORECASE), r"\1 offline"),
 )
 _ARTICLES = frozenset(("a", "an", "the"))
-_PLACES = frozenset("in on at to with by for from under as of after before".split())
+_PLACES = frozenset(("in", "on", "at", "to", "with", "by", "for", "from", "under", "as", "of", "after", "before"))
 _BE = frozenset(("is", "are", "be", "=", "was"))
 _EVENT = re.compile(
     r"\b(?:fixed|visited|bought|adopted|met|saw|reviewed|released|found|watched|closed|merged|went|failed|passed|added|"
@@ -37,12 +48,14 @@ _MANY = re.compile(
     re.IGNORECASE,
 )
 _HELD = re.compile(
-    r"\b(?:lives?|works?|runs?|listens?|starts?|ends?|happens?|expires?|defaults?|based|located|hosted|stored|written|built|"
+    r"\b(?:lives?|works?|runs?|listens?|starts?|ends?|happens?|expires?|defaults?|based|located|hosted|stored|"
+    r"written|built|"
     r"deployed?s?|logged|terminated|scheduled|kept|set|owned|led|maintained|managed|named|called|due|born)\b",
     re.IGNORECASE,
 )
 _ATTRIBUTE = re.compile(
-    r"\b(?:name|branch|version|colou?r|default|favou?rite|owner|limit|region|address|framework|database|language|editor|"
+    r"\b(?:name|branch|version|colou?r|default|favou?rite|owner|limit|region|address|framework|database|language|"
+    r"editor|"
     r"license|licence|format|maintainer|lead|manager|port|host|role|status|theme|timezone|currency|indentation)\b",
     re.IGNORECASE,
 )
@@ -61,7 +74,7 @@ def contradicts(one: str, other: str) -> str:
 
 
 def _levelled(text: str) -> str:
-    """The statement with switches spelled out and spans of time in seconds: 30 minutes and 1800 seconds are one value."""
+    """The statement with switches spelled out and times in seconds: 30 minutes and 1800 seconds are one value."""
     text = text[:LOOKED_AT].strip()
     for pattern, written in _SWITCHED:
         text = pattern.sub(written, text)
@@ -95,7 +108,9 @@ def _by_negation(first: Said, second: Said) -> str:
     """What one affirms the other denies, and neither speaks of anything else."""
     words = turned(first, second)
     odd = (set(_odd(first, second)) | set(_odd(second, first))) - _IDLE
-    return f"negation: {', '.join(words)}" if words and not odd and len(set(first.words) & set(second.words)) > 1 else ""
+    return (
+        f"negation: {', '.join(words)}" if words and not odd and len(set(first.words) & set(second.words)) > 1 else ""
+    )
 
 
 def _by_value(one: str, other: str) -> str:

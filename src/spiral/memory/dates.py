@@ -51,7 +51,8 @@ _CODE_SPAN = re.compile(r"`[^`\n]{1,500}`|^[ \t]*\$ .*$", re.MULTILINE)
 _BEFORE_HABIT = re.compile(r"\b(?:the|every|each|per|very)\s$", re.IGNORECASE)
 _AFTER_HABIT = re.compile(r"\s(?:of\b|in the\b|on the\b)", re.IGNORECASE)
 _PAST = re.compile(
-    r"\b(?:(?!need|speed|feed|seed|indeed|proceed|exceed)\w{2,20}ed|was|were|did|took|had|wrote|built|made|got|went|ran|lost|won|read|sold|only|times?|once|twice)\b",
+    r"\b(?:(?!need|speed|feed|seed|indeed|proceed|exceed)\w{2,20}ed|was|were|did|took|had|wrote|built|made|got|went|"
+    r"ran|lost|won|read|sold|only|times?|once|twice)\b",
     re.IGNORECASE,
 )
 _SINCE = re.compile(
@@ -80,7 +81,7 @@ def absolute(text: str, now: datetime) -> str:
 
 
 def began(text: str, now: datetime) -> datetime | None:
-    """Since when a statement holds, where it says so: "since last Monday", "as of 2026-01-05"; None where it does not."""
+    """Since when a statement holds, where it says so ("since last Monday", "as of 2026-01-05"); else None."""
     match = _SINCE.search(absolute(text[:2_000], now))
     if match is None:
         return None

@@ -11,7 +11,7 @@ from spiral.memory.distill_commands import distill_commands
 from spiral.memory.distill_said import Stated, stated
 from spiral.memory.junk import junk, restates
 from spiral.memory.sentences import examined, sentences
-from spiral.model import Draft, Episode, Evidence
+from spiral.model import AUTHORITIES, Draft, Episode, Evidence
 
 MOST = 40
 """Drafts that one episode may yield: who says more than that in one breath has pasted it."""
@@ -19,7 +19,10 @@ MOST = 40
 _SENTENCES = 300
 _SPAN = re.compile(r"`([^`\n]{1,120})`")
 _IDENTIFIER = re.compile(r"\b(?:[a-z0-9]+_\w+|[A-Z]+_[A-Z_0-9]+|[a-z]+[A-Z]\w+|[A-Z][a-z0-9]+[A-Z]\w*)\b")
-_FILE = re.compile(r"(?<![\w:/@.])(?:\.{0,2}/)?(?:[\w.-]{1,60}/){0,12}[\w-]{1,80}\.[A-Za-z][A-Za-z0-9]{0,5}\b|(?<![\w:/])(?:[\w.-]{1,60}/){1,12}(?=[\s,.;:)`]|$)")
+_FILE = re.compile(
+    r"(?<![\w:/@.])(?:\.{0,2}/)?(?:[\w.-]{1,60}/){0,12}[\w-]{1,80}\.[A-Za-z][A-Za-z0-9]{0,5}\b|"
+    r"(?<![\w:/])(?:[\w.-]{1,60}/){1,12}(?=[\s,.;:)`]|$)"
+)
 _DOMAIN = re.compile(r"^[\w-]+\.(?:com|org|net|io|dev|ai|e|g|co|uk|de)$", re.IGNORECASE)
 _FINDING = re.compile(
     r"\b(?:root cause|turns out|turned out|caused by|the fix (?:is|was)|fixed (?:it |this |that )?by|failed because|"
@@ -35,26 +38,27 @@ def distill(episodes: Sequence[Episode]) -> tuple[Draft, ...]:
     """
     heard = [episode for episode in episodes if not episode.served and episode.role != "system"]
     commands, used = distill_commands(heard)
-    with_agent = any(episode.role != "user" for episode in heard)
+    roles = {episode.role for episode in heard}
     drafts: list[Draft] = []
-    for position, episode in enumerate(heard):
+    answered = prompt = ""
+    for episode in heard:
         if episode.role == "user":
-            drafts.extend(_from_person(episode, heard[:position], with_agent=with_agent))
-        elif episode.role == "assistant" and any(other.role == "tool" for other in heard):
-            drafts.extend(_from_assistant(episode, heard[:position], used))
+            drafts.extend(_from_person(episode, answered, with_agent=roles != {"user"}))
+            prompt = episode.text
+        elif episode.role == "assistant" and "tool" in roles:
+            drafts.extend(_from_assistant(episode, prompt, used))
+        answered = episode.text if episode.role == "assistant" else ""
     return _without_twins([*drafts, *commands])
 
 
-def _from_person(episode: Episode, before: Sequence[Episode], *, with_agent: bool) -> Iterator[Draft]:
-    answered = before[-1].text if before and before[-1].role == "assistant" else ""
+def _from_person(episode: Episode, answered: str, *, with_agent: bool) -> Iterator[Draft]:
     found = stated(_spoken(episode.text), answered=answered, speaker=_speaker(episode), with_agent=with_agent)
     for statement in found[:MOST]:
         yield _draft(statement, episode, source=episode.source or "user")
 
 
-def _from_assistant(episode: Episode, before: Sequence[Episode], used: frozenset[str]) -> Iterator[Draft]:
+def _from_assistant(episode: Episode, prompt: str, used: frozenset[str]) -> Iterator[Draft]:
     """What an assistant says it found out: never more than inferred, and only where it names what it speaks of."""
-    prompt = next((other.text for other in reversed(before) if other.role == "user"), "")
     for sentence in _spoken(episode.text):
         if sentence in used or not _FINDING.search(sentence) or sentence.endswith("?"):
             continue
@@ -108,10 +112,12 @@ def _files(text: str) -> tuple[str, ...]:
 
 
 def _without_twins(drafts: Sequence[Draft]) -> tuple[Draft, ...]:
-    """What is said twice is one memory with both quotes."""
+    """What is said twice is one memory with both quotes, and as strong as the stronger."""
     kept: dict[str, Draft] = {}
     for draft in drafts:
         words = " ".join(re.findall(r"\w+", draft.text.lower()))
-        twin = kept.get(words)
-        kept[words] = draft if twin is None else replace(twin, evidence=(*twin.evidence, *draft.evidence))
+        twin = kept.setdefault(words, draft)
+        if twin is not draft:
+            stronger = min(twin, draft, key=lambda one: AUTHORITIES.index(one.authority))
+            kept[words] = replace(stronger, evidence=(*twin.evidence, *draft.evidence))
     return tuple(kept.values())

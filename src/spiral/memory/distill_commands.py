@@ -1,4 +1,4 @@
-"""The rules for what tools showed: commands that failed and then worked, errors and what cured them, checks that passed."""
+"""The rules for what tools showed: what failed and then worked, what cured an error, which checks passed."""
 
 from __future__ import annotations
 
@@ -13,26 +13,33 @@ AHEAD = 12
 """How many runs after a failure may hold its cure."""
 
 _PROMPT = re.compile(r"^[ \t]{0,8}(?:\$|❯|➜|%)[ \t]+(?P<command>\S.{0,400})$", re.MULTILINE)
-_HEADER = re.compile(r"^(?:command|ran|running|cmd|executing)\s*:?\s+`?(?P<command>[^`\n]{2,400})`?$", re.IGNORECASE | re.MULTILINE)
+_HEADER = re.compile(
+    r"^(?:command|ran|running|cmd|executing)\s*:?\s+`?(?P<command>[^`\n]{2,400})`?$", re.IGNORECASE | re.MULTILINE
+)
 _SHELL = re.compile(r"^```(?:bash|sh|shell|console|zsh)\n(?:\$ )?(?P<command>[^\n`]{2,400})\n```", re.MULTILINE)
 _EXIT = re.compile(
-    r"^[\W_]{0,4}(?:error: |process |command |the command |bash: |script |program )?(?:finished with |failed with |returned |completed with )?"
-    r"(?:exit(?:ed)?[ _-]?(?:with |code|status|non-zero )*|return ?code|non-zero exit (?:code|status)|rc)[\"'>)]*\s*[:=]?\s*(?P<code>-?\d{1,3})\b[^\w\n]{0,12}$",
+    r"^[\W_]{0,4}(?:error: |process |command |the command |bash: |script |program )?(?:finished with |failed with |"
+    r"returned |completed with )?"
+    r"(?:exit(?:ed)?[ _-]?(?:with |code|status|non-zero )*|return ?code|non-zero exit (?:code|status)|"
+    r"rc)[\"'>)]*\s*[:=]?\s*(?P<code>-?\d{1,3})\b[^\w\n]{0,12}$",
     re.IGNORECASE | re.MULTILINE,
 )
 _ERROR = re.compile(
-    r"^.{0,200}(?:\b\w*(?:Error|Exception)\b(?::|$)|\berror\b\s?[:\[]|\bERR!|command not found|No such file|cannot |can't |Permission denied|"
+    r"^.{0,200}(?:\b\w{0,60}(?:Error|Exception)\b(?::|$)|\berror\b\s?[:\[]|\bERR!|command not found|No such file|cannot |"
+    r"can't |Permission denied|"
     r"is not a |fatal:|FAILED|failed\b|not found|Cannot |missing|denied).{0,300}$",
     re.MULTILINE | re.IGNORECASE,
 )
 _PASSED = re.compile(
-    r"^.{0,120}(?:\b\d{1,6} (?:tests? )?(?:passed|passing)\b|\bno issues found\b|\ball checks passed\b|\btest result: ok\b|\bOK \(\d+ tests?|"
+    r"^.{0,120}(?:\b\d{1,6} (?:tests? )?(?:passed|passing)\b|\bno issues found\b|\ball checks passed\b|"
+    r"\btest result: ok\b|\bOK \(\d+ tests?|"
     r"\b\d+ examples?, 0 failures\b|\bbuild succe(?:eded|ssful)\b|\b0 errors\b|\ball \d+ tests pass).{0,120}$",
     re.MULTILINE | re.IGNORECASE,
 )
 _SOME_FAILED = re.compile(r"\b[1-9]\d* (?:tests? )?(?:failed|failures?|errors?)\b", re.IGNORECASE)
 _WRAPPER = re.compile(
-    r"^(?:cd \S{1,200} (?:&&|;) |[A-Z_][A-Z0-9_]{0,40}=\S{0,200} |sudo |npx |uvx |uv run |poetry run |pipenv run |bundle exec |pnpm exec |time |env |"
+    r"^(?:cd \S{1,200} (?:&&|;) |[A-Z_][A-Z0-9_]{0,40}=\S{0,200} |sudo |npx |uvx |uv run |poetry run |pipenv run |"
+    r"bundle exec |pnpm exec |time |env |"
     r"python3? -m |node_modules/\.bin/|\./)"
 )
 _FAMILIES = {
@@ -44,10 +51,15 @@ _FAMILIES = {
     }.items()
     for name in names.split()
 }  # fmt: skip
-_LOOKING = frozenset("ls cat cd grep rg find echo head tail sed awk which pwd wc tree stat file man history ps env printenv true test".split())
+_LOOKS = """
+ls cat cd grep rg find echo head tail sed awk which pwd wc tree stat file man history ps env printenv true test
+curl wget less more jq gh diff sort
+"""
+_LOOKING = frozenset(_LOOKS.split())
 _LOOKING_GIT = re.compile(r"^git (?:status|log|diff|show|branch|blame|fetch)\b")
 _CURE = re.compile(
-    r"\b(?:the fix|fix(?:ed)?\b.{0,40}\bby|root cause|caused by|because|the (?:issue|problem|cause|culprit|reason) (?:is|was)|solution|"
+    r"\b(?:the fix|fix(?:ed)?\b.{0,40}\bby|root cause|caused by|because|the (?:issue|problem|cause|culprit|"
+    r"reason) (?:is|was)|solution|"
     r"needs? to|has to|should be|missing|instead of|turns out)\b",
     re.IGNORECASE,
 )
@@ -71,8 +83,16 @@ class Ran:
 
 
 def distill_commands(heard: Sequence[Episode]) -> tuple[list[Draft], frozenset[str]]:
-    """What the runs of a session teach, and the assistant's sentences that were used for it."""
-    runs = [ran for place, episode in enumerate(heard) if episode.role == "tool" for ran in _runs(episode, place, heard)]
+    """What the runs of a session teach, and the assistant's sentences that were used for it.
+
+    A page from the web may show a transcript of its own; it proves nothing.
+    """
+    runs = [
+        ran
+        for place, episode in enumerate(heard)
+        if episode.role == "tool" and not episode.source.startswith("web")
+        for ran in _runs(episode, place, heard)
+    ]
     drafts: list[Draft] = []
     used: set[str] = set()
     settled = 0
@@ -132,8 +152,10 @@ def _checks(runs: Sequence[Ran]) -> Iterator[Draft]:
     """The last result of each check that passed: exit code 0 and a line that says what passed."""
     last: dict[str, Ran] = {ran.command: ran for ran in runs if ran.command}
     for command, ran in last.items():
-        line = next((match[0].strip(" =") for match in _PASSED.finditer(ran.output)), "")
-        if ran.code != 0 or not line or _SOME_FAILED.search(line):
+        line = _passed(ran)
+        # What ends in `| tail` or `|| true` exits with 0 whatever failed before.
+        told = ran.output if re.search(r"[|;]", command) else line
+        if ran.code != 0 or not line or _only_looks(command) or _SOME_FAILED.search(told):
             continue
         check = Evidence(kind="check", text=line, source=ran.episode.id, at=ran.episode.at)
         slug = re.sub(r"[^a-z0-9]+", "-", command.lower()).strip("-")
@@ -152,19 +174,31 @@ def _checks(runs: Sequence[Ran]) -> Iterator[Draft]:
 def _runs(episode: Episode, place: int, heard: Sequence[Episode]) -> Iterator[Ran]:
     """The commands of one tool episode: from its metadata, or from a transcript in its text."""
     text = examined(episode.text)
-    command = " ".join((episode.metadata.get("command") or episode.metadata.get("cmd") or "").split())
+    command = episode.metadata.get("command") or episode.metadata.get("cmd") or ""
     given = episode.metadata.get("exit_code", episode.metadata.get("exit", episode.metadata.get("returncode", "")))
     code = int(given) if re.fullmatch(r"-?\d{1,6}", str(given)) else None
     prompts = [] if command else list(_PROMPT.finditer(text))
     if not prompts:
         header = _HEADER.search(text[:2_000])
         command = command or (header["command"].strip() if header else _announced(place, heard))
-        yield Ran(command=command[:300], code=_code(text) if code is None else code, output=text, episode=episode, place=place)
+        yield Ran(
+            command=_short(command),
+            code=_code(text) if code is None else code,
+            output=text,
+            episode=episode,
+            place=place,
+        )
         return
     for prompt, following in zip(prompts, [*prompts[1:], None], strict=True):
         output = text[prompt.end() : following.start() if following else len(text)]
         shown = _code(output) if code is None or following else code
-        yield Ran(command=prompt["command"].strip()[:300], code=shown, output=output, episode=episode, place=place)
+        yield Ran(command=_short(prompt["command"]), code=shown, output=output, episode=episode, place=place)
+
+
+def _short(command: str) -> str:
+    """The command on one line; "" for a script, which nobody would run again from a memory."""
+    command = " ".join(command.split())
+    return command if len(command) <= 200 else ""
 
 
 def _announced(place: int, heard: Sequence[Episode]) -> str:
@@ -196,10 +230,19 @@ def _quote(ran: Ran, error: str) -> Evidence:
 
 
 def _check(ran: Ran) -> Evidence:
-    return Evidence(kind="check", text=f"{ran.command} (exit 0)", source=ran.episode.id, at=ran.episode.at)
+    """The line that shows the success: what passed, or else the last line of the output."""
+    last = next((line for line in reversed(ran.output.split("\n")) if line.strip() and not _EXIT.match(line)), "")
+    text = _passed(ran) or last.strip()[:160] or ran.command
+    return Evidence(kind="check", text=text, source=ran.episode.id, at=ran.episode.at)
 
 
-def _draft(text: str, rule: str, evidence: list[Evidence], episode: Episode, *, kind: str, inferred: bool = False) -> Draft:
+def _passed(ran: Ran) -> str:
+    return next((match[0].strip(" =") for match in _PASSED.finditer(ran.output)), "")
+
+
+def _draft(
+    text: str, rule: str, evidence: list[Evidence], episode: Episode, *, kind: str, inferred: bool = False
+) -> Draft:
     return Draft(
         text=text,
         kind="procedural" if kind == "procedural" else "episodic",
@@ -212,7 +255,7 @@ def _draft(text: str, rule: str, evidence: list[Evidence], episode: Episode, *, 
 
 
 def _again(one: Ran, other: Ran) -> bool:
-    return bool(one.command) and " ".join(one.command.split()) == " ".join(other.command.split())
+    return bool(one.command) and one.command == other.command
 
 
 def _only_looks(command: str) -> bool:

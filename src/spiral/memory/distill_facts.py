@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from spiral.memory.stems import TOKEN, is_exact
+from spiral.memory.stems import STOP, TOKEN, is_exact
 from spiral.model import Authority, Kind
 
 
@@ -20,14 +20,20 @@ class Fact:
     key: str = ""
 
 
-_NAME = re.compile(r"\bmy name(?:'s| is) (?P<name>[A-Z][\w'-]{1,30})\b|^call me (?P<call>[A-Z][\w'-]{1,30})\b", re.IGNORECASE)
-_OWN = re.compile(r"^my (?P<what>e-?mail(?: address)?|time ?zone|birthday|pronouns)(?: is| are|'s) \S[^,;]{0,60}$", re.IGNORECASE)
+_NAME = re.compile(
+    r"\bmy name(?:'s| is) (?P<name>[A-Z][\w'-]{1,30})\b|^call me (?P<call>[A-Z][\w'-]{1,30})\b", re.IGNORECASE
+)
+_OWN = re.compile(
+    r"^my (?P<what>e-?mail(?: address)?|time ?zone|birthday|pronouns)(?: is| are|'s) \S[^,;]{0,60}$", re.IGNORECASE
+)
 _SELF = re.compile(
-    r"\bi(?:'m| am) (?:(?:currently|also|now|originally|still) )*(?:(?:a|an|the) (?!bit|little|lot|huge fan|big fan|fan)(?:[\w-]+ ){0,4}?\w+|"
+    r"\bi(?:'m| am) (?:(?:currently|also|now|originally|still) )*(?:(?:a|an|the) (?!bit|little|lot|huge fan|big fan|"
+    r"fan)(?:[\w-]+ ){0,4}?\w+|"
     r"based|located|from|living|born|allergic|married|engaged|divorced|vegetarian|vegan|\d{1,2} years old)\b|"
     r"\bi (?:currently )?(?:work|live|study|teach|volunteer) (?:at|for|as|in|with|on)\b|"
     r"\bi (?:own|speak|play|collect|drive|run a|run an|go to|attend)\b|"
-    r"\bi(?:'ve got| have) (?:a|an|two|three|four|five|\d+|my own) (?!question|problem|issue|bug|feeling|idea|request|doubt|lot|few|task|couple of questions|file|function|list|code)",
+    r"\bi(?:'ve got| have) (?:a|an|two|three|four|five|\d+|my own) (?!question|problem|issue|bug|feeling|idea|"
+    r"request|doubt|lot|few|task|couple of questions|file|function|list|code)",
     re.IGNORECASE,
 )
 _KIN = (
@@ -37,74 +43,138 @@ _KIN = (
     "office|phone|laptop|bike|doctor|therapist|teacher"
 )
 _MINE = re.compile(
-    rf"\bmy (?:[\w-]+ )?(?:{_KIN})(?:,? (?:and i|\w+,))?(?:'s(?: name is)?| (?:just |recently |also )?(?:is|are|was|were|has|have|had|lives?|works?|plays?|"
+    rf"\bmy (?:[\w-]+ )?(?:{_KIN})(?:,? (?:and i|\w+,))?(?:'s(?: name is)?| (?:just |recently |also )?(?:is|are|was|"
+    rf"were|has|have|had|lives?|works?|plays?|"
     r"loves?|likes?|got|went|moved|started|bought|gave|named|called|died|passed|turned|graduated|\w{3,}ed)\b)",
     re.IGNORECASE,
 )
 _DID = re.compile(
     r"\b(?:i|we)(?:'ve| have)?(?: (?:just|recently|also|finally|already|actually|even|both))* "
-    r"(?P<verb>(?!need|feed|speed|indeed)\w{3,20}ed|went|bought|got|took|had|saw|met|made|won|lost|sold|began|ran|wrote|read|found|gave|left|taught|built|"
-    r"flew|drove|swam|ate|drank|threw|grew|spent|broke|chose|sang|rode|hosted|caught|came|did|bred|led|became)\b",
+    r"(?P<verb>(?!need|feed|speed|indeed)\w{3,20}ed|went|bought|got|took|had|saw|met|made|won|lost|sold|began|ran|"
+    r"wrote|read|found|gave|left|taught|built|"
+    r"flew|drove|swam|ate|drank|threw|grew|spent|broke|chose|sang|rode|hosted|caught|came|did|bred|led|became)\b(?!')",
     re.IGNORECASE,
 )
-_NO_EVENT = frozenset(
-    "needed wanted hoped guessed agreed wondered liked loved enjoyed decided tried noticed pasted asked realized realised assumed "
-    "expected supposed used mentioned talked looked thought added changed updated tested checked installed copied followed "
-    "appreciated understood wished did came made found took had received seemed attached clicked".split()
-)
+_IDLE_VERBS = """
+needed wanted hoped guessed agreed wondered liked loved enjoyed decided tried noticed pasted asked realized realised
+assumed expected supposed used mentioned talked looked thought added changed updated tested checked installed copied
+followed appreciated chatted spoke talked understood wished did came made found took had received seemed attached
+clicked
+"""
+_NO_EVENT = frozenset(_IDLE_VERBS.split())
 """Verbs of thinking, wishing and working on the task at hand: they tell of no event that matters later."""
 _STILL_EVENT = re.compile(
-    r"\b(?:i|we)(?:'ve| have)?(?: just| recently)? (?:had (?:a|an|my|our|dinner|lunch|surgery)|took (?:a|an|my|our|the)|made (?:a|an|my)|found (?:a|an|my)|"
-    r"received (?:a|an|my)|came (?:back|out)|tried (?:a|an|my)|did (?:a|an|my)|got (?:a|an|my|married|engaged|accepted|promoted|hired|fired))\b(?! (?:error|bug|issue|problem|look|chance|decision|lot|bit|question|message|warning|mistake))",
+    r"\b(?:i|we)(?:'ve| have)?(?: just| recently)? (?:had (?:a|an|my|our|dinner|lunch|surgery)|took (?:a|an|my|our|"
+    r"the)|made (?:a|an|my)|found (?:a|an|my)|"
+    r"received (?:a|an|my)|came (?:back|out)|tried (?:a|an|my)|did (?:a|an|my)|got (?:a|an|my|married|engaged|"
+    r"accepted|promoted|hired|fired))\b(?! (?:error|bug|issue|problem|look|chance|decision|lot|bit|question|message|"
+    r"warning|mistake))",
     re.IGNORECASE,
 )
 _DOING = re.compile(
-    r"\bi(?:'m| am|'ve been| have been) (?:(?:currently|also|now|actually|really) )*(?P<verb>(?!trying|thinking|wondering|having|getting|looking|feeling|"
-    r"meaning|going to (?:try|need|use|check|look)|using|seeing|making sure|asking|hoping|doing|not|being|working on (?:a|an|the|this|my) "
+    r"\bi(?:'m| am|'ve been| have been) (?:(?:currently|also|now|actually|really) )*(?P<verb>(?!trying|thinking|"
+    r"wondering|having|getting|looking|feeling|"
+    r"meaning|going to (?:try|need|use|check|look)|using|seeing|making sure|asking|hoping|doing|not|being|missing|"
+    r"loving|enjoying|staying|keeping|"
+    r"believing|starting to|realizing|helping|handling|dealing|running into|considering (?:if|whether)|"
+    r"working on (?:a|an|the|this|my) "
     r"(?:project|script|function|code|bug|class|program|essay|paper|query|feature))\w{3,}ing)\b",
     re.IGNORECASE,
 )
+_AT_HAND = re.compile(
+    r"\b(?:like (?:this|these|the following|so)|as follows|below|above|the following|this (?:code|function|error|"
+    r"message|essay|text)|"
+    r"my (?:current )?(?:code|function|implementation|query|script)|an? (?:error|exception|warning|(?:good |"
+    r"great )?(?:plan|idea)|"
+    r"function|button|navbar|component)|the (?:error|issue|problem|bug)|approaches)\b",
+    re.IGNORECASE,
+)
+"""Speaks of the work at hand, which is over when the conversation is."""
+_SUPPOSED = re.compile(
+    r"^(?:for (?:instance|example)|imagine|suppose|say|like)\b[^.]*$|"
+    r"\b(?:if|unless|whether|assuming|suppose|imagine|knowing|make sure|ensure|feel like)\s+(?:that\s+)?$",
+    re.IGNORECASE,
+)
+_NOTHING_NAMED = re.compile(
+    r"\s+(?:(?:up|out|through|even|such|quite|just|really|about) )*(?:(?:a )?(?:lot|bunch|few|couple|some|most|all|"
+    r"many|both|part|more|much) )?(?:of )?"
+    r"(?:it|them|him|her|stuff|something|anything|everything|so much|a lot|(?:some |those |big |new |many |"
+    r"other )*(?:things?|stuff|downsides)|"
+    r"(?:those|these|this|that)(?=\W*$|[,;.!–—-]|\s(?:and|but|so|because|to|in|on|at|for|with|before|after|since|"
+    r"when)\b))\b",
+    re.IGNORECASE,
+)
+"""What follows a verb when the object was named in an earlier sentence."""
 _WE = re.compile(
-    r"^(?:we|our team) (?:(?:also|currently|only|usually|mostly|still|now) )*(?:use|deploy|run|ship|release|host|store|keep|have|build|test|support|write|"
-    r"work|meet|require|target|follow|track|log|cache|monitor|pin|rely|own|maintain|publish|review|merge|squash|rebase|are on|sell|serve|"
-    r"don't (?:use|deploy|run|support|have)|do not (?:use|deploy|run|support|have)|no longer)\b(?! (?:to|a (?:problem|bug|issue|question)|an (?:issue|error)|so much|fun)\b)",
+    r"^(?:we|our team) (?:(?:also|currently|only|usually|mostly|still|now) )*(?:use|deploy|run|ship|release|host|"
+    r"store|keep|have|build|test|support|write|"
+    r"work|meet|require|target|follow|track|log|cache|monitor|pin|rely|own|maintain|publish|review|merge|squash|"
+    r"rebase|are on|sell|serve|"
+    r"don't (?:use|deploy|run|support|have)|do not (?:use|deploy|run|support|have)|no longer)\b(?! (?:to|"
+    r"a (?:problem|bug|issue|question)|an (?:issue|error)|so much|fun)\b)",
     re.IGNORECASE,
 )
 _THING = re.compile(
-    r"^(?:(?:the|our|this|all|every|each) )?(?P<subject>(?:`[^`]{1,60}`|[\w./-]{1,40})(?: (?:`[^`]{1,60}`|[\w./-]{1,40})){0,5}?) "
-    r"(?:is|are|lives?|runs?|listens?|uses?|requires?|needs?|expects?|returns?|points?|depends?|belongs?|goes|go|supports?|starts?|expires?|"
+    r"^(?:(?:the|our|this|all|every|each) )?(?P<subject>(?:`[^`]{1,60}`|[\w./-]{1,40})(?: (?:`[^`]{1,60}`|"
+    r"[\w./-]{1,40})){0,5}?) "
+    r"(?:is|are|lives?|runs?|listens?|uses?|requires?|needs?|expects?|returns?|points?|depends?|belongs?|goes|go|"
+    r"supports?|starts?|expires?|"
     r"defaults?|has|have|gets?|takes?|costs?|sits?|reads?|writes?|comes?)\b",
     re.IGNORECASE,
 )
 _ROLE = re.compile(
-    r"^(?P<who>[A-Z][a-z]{1,20}(?: [A-Z][a-z]{1,20})?) (?:owns|maintains|leads|manages|reviews|handles|runs|is (?:the|our|responsible|in charge|on call))\b"
+    r"^(?P<who>[A-Z][a-z]{1,20}(?: [A-Z][a-z]{1,20})?) (?:owns|maintains|leads|manages|reviews|handles|runs|"
+    r"is (?:responsible|in charge|on call|"
+    r"(?:the|our) (?:\w+ )?(?:lead|owner|maintainer|manager|admin|reviewer|architect|contact|cto|ceo)))\b"
 )
 _NO_SUBJECT = re.compile(
-    r"^(?:i|it|this|that|these|those|they|he|she|you|there|here|what|who|which|where|when|why|how|if|because|since|while|as|something|nothing|everything|"
-    r"someone|let|please|not|no|my|your|his|her|their)\b|\b(?:error|code|output|result|message|problem|question|answer|image|photo|picture|essay|story|"
+    r"^(?:to|below|use|rank|given|each row|i|it|this|that|these|those|they|he|she|you|there|here|what|who|which|"
+    r"where|when|why|how|if|because|since|while|as|something|nothing|everything|"
+    r"someone|let|please|not|no|my|your|his|her|their)\b|\b(?:error|code|output|result|message|problem|question|"
+    r"answer|image|photo|picture|essay|story|"
     r"text|idea|thing|issue|bug|reason|point|above|following|goal|task|you|i)s?\b",
     re.IGNORECASE,
 )
 _COMPLAINT = re.compile(
-    r"\b(?:broken|failing|fails|wrong|crash\w*|doesn't work|not working|weird|strange|great|awesome|amazing|inspiring|wonderful|nice|"
+    r"\b(?:broken|failing|fails|wrong|crash\w*|doesn't work|not working|weird|strange|great|awesome|amazing|"
+    r"inspiring|wonderful|nice|"
     r"beautiful|interesting|important to|difficult|hard to|missing|undefined|confus\w+|red|stuck|hanging)\b",
     re.IGNORECASE,
 )
+_EMPTY_WORDS = """
+good great nice amazing awesome really lately new big hard fun super pretty cool happy glad excited things thing stuff
+time times chance progress feeling love way experience journey lot wild since talked totally definitely
+"""
+_SAYS_NOTHING = frozenset(_EMPTY_WORDS.split())
 _WORK = re.compile(
-    r"`|\b(?:db|database|server|service|api|app|gateway|staging|production|prod|repo|repository|branch|port|cluster|queue|cache|bucket|table|schema|"
-    r"pipeline|ci|build|deploy\w*|release\w*|tests?|suite|cron|job|worker|frontend|backend|module|package|library|config\w*|secrets?|token|key|"
-    r"endpoint|environment|env|vpn|docker|account|docs?|documentation|linter|migrations?|index|project|website|site|domain|customers?|"
+    r"`|\b(?:db|database|server|service|api|app|gateway|staging|production|prod|repo|repository|branch|port|cluster|"
+    r"queue|cache|bucket|table|schema|"
+    r"pipeline|ci|build|deploy\w*|release\w*|tests?|suite|cron|job|worker|frontend|backend|module|package|library|"
+    r"config\w*|secrets?|token|key|"
+    r"endpoint|environment|env|vpn|docker|account|docs?|documentation|linter|migrations?|index|project|website|site|"
+    r"domain|customers?|"
     r"invoices?|sprint|standup|licen[cs]e|logs?|helpers?|files?)\b",
     re.IGNORECASE,
 )
-_OF_THE_TIME = re.compile(r"\b(?:every|each|daily|weekly|nightly|hourly|always|never|only|must|by default)\b", re.IGNORECASE)
+_OF_THE_TIME = re.compile(
+    r"\b(?:every|each|daily|weekly|nightly|hourly|always|never|only|must|by default)\b", re.IGNORECASE
+)
 _ATTRIBUTE = re.compile(
-    r"^(?:the|our) (?P<subject>[\w-]+(?: [\w-]+){0,2}) (?P<what>port|url|host|hostname|region|version|branch|timeout|limit|owner|licen[cs]e) "
+    r"^(?:the|our) (?P<subject>[\w-]+(?: [\w-]+){0,2}) (?P<what>port|url|host|hostname|region|version|branch|timeout|"
+    r"limit|owner|licen[cs]e) "
     r"is (?P<value>`[^`]{1,80}`|\S{1,80}?)\.?$",
     re.IGNORECASE,
 )
-_PORT = re.compile(r"^(?:the|our) (?P<subject>[\w-]+(?: [\w-]+){0,2}) (?:is|runs|listens) on port \d{2,5}\.?$", re.IGNORECASE)
-_ALIASES = {"db": "database", "prod": "production", "env": "environment", "repo": "repository", "config": "configuration"}
+_PORT = re.compile(
+    r"^(?:the|our) (?P<subject>[\w-]+(?: [\w-]+){0,2}) (?:is|runs|listens) on port \d{2,5}\.?$", re.IGNORECASE
+)
+_ALIASES = {
+    "db": "database",
+    "prod": "production",
+    "env": "environment",
+    "repo": "repository",
+    "config": "configuration",
+}
 
 
 def fact(text: str, *, with_agent: bool) -> Fact | None:
@@ -119,7 +189,8 @@ def _about_self(text: str) -> Fact | None:
     if own:
         what = re.sub(r"[ -]|address", "", own["what"].lower())
         return Fact(text=text, rule="identity", key=f"user/{what}")
-    return Fact(text=text, rule="identity") if _SELF.search(text) and _tells(text) else None
+    itself = _SELF.search(text)
+    return Fact(text=text, rule="identity") if itself and _lasts(text, itself) and _tells(text, least=2) else None
 
 
 def _about_work(text: str, *, with_agent: bool) -> Fact | None:
@@ -135,16 +206,23 @@ def _about_work(text: str, *, with_agent: bool) -> Fact | None:
 
 def _about_life(text: str) -> Fact | None:
     did = _DID.search(text)
-    if did and (did["verb"].lower() not in _NO_EVENT or _STILL_EVENT.search(text)) and _tells(text):
-        return Fact(text=text, rule="event", kind="episodic")
-    if (_MINE.search(text) or _DOING.search(text)) and _tells(text):
-        return Fact(text=text, rule="life")
-    return None
+    if did and (did["verb"].lower() not in _NO_EVENT or _STILL_EVENT.search(text)) and _lasts(text, did):
+        return Fact(text=text, rule="event", kind="episodic") if _tells(text) else None
+    life = _MINE.search(text) or _DOING.search(text)
+    return Fact(text=text, rule="life") if life and _lasts(text, life) and _tells(text) else None
 
 
-def _tells(text: str) -> bool:
+def _lasts(text: str, found: re.Match[str]) -> bool:
+    """Whether it happened, is more than the work at hand, and names its object."""
+    if _AT_HAND.search(text) or _SUPPOSED.search(text[: found.start()]):
+        return False
+    return _is_concrete(text) or not _NOTHING_NAMED.match(text, found.end())
+
+
+def _tells(text: str, *, least: int = 3) -> bool:
     """Whether enough is said that somebody could ask for it later."""
-    return len(TOKEN.findall(text)) >= 5 or _is_concrete(text)
+    words = {token.lower() for token in TOKEN.findall(text)}
+    return len(words - STOP - _SAYS_NOTHING) >= (2 if _is_concrete(text) else least)
 
 
 def _is_concrete(text: str) -> bool:
@@ -155,7 +233,7 @@ def _is_concrete(text: str) -> bool:
 
 
 def _key(text: str) -> str:
-    """What the fact is about, for the few forms that cannot be mistaken; a wrong key would hide a fact that still holds."""
+    """What the fact is about, for the few forms that cannot be mistaken; a wrong key would hide what still holds."""
     attribute = _ATTRIBUTE.match(text)
     if attribute:
         return f"{_slug(attribute['subject'])}/{attribute['what'].lower()}"

@@ -19,7 +19,8 @@ LOOKED_AT = 200
 
 _CLAUSES = re.compile(r"[;—]\s*|,\s+(?:and|so|but)\s+|\s+and\s+", re.IGNORECASE)
 _OPENINGS = re.compile(
-    r"^(?:as (?:you )?(?:noted|mentioned|said|expected|asked|prefer(?:red)?)[^,:]{0,40}[,:]|according to [^,:]{0,40}[,:]|"
+    r"^(?:as (?:you )?(?:noted|mentioned|said|expected|asked|prefer(?:red)?)[^,:]{0,40}[,:]|"
+    r"according to [^,:]{0,40}[,:]|"
     r"(?:noted|okay|ok|understood|right|sure|i (?:checked|see|know|recall|remember))[:,]| *(?:\w+|the user): )\s*",
     re.IGNORECASE,
 )
@@ -38,7 +39,7 @@ class Echo:
 
 
 def echoes(text: str, served: Sequence[str]) -> Echo:
-    """How much a text repeats what was served, verbatim or in other words; what contradicts it or adds to it is news."""
+    """How much a text repeats what was served, verbatim or in other words; what differs or adds is news."""
     if not served:
         return Echo(share=0.0)
     flat = " ".join(examined(text).lower().split())

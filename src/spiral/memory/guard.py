@@ -8,7 +8,9 @@ import re
 import unicodedata
 from collections.abc import Iterable, Iterator
 
-from spiral.memory.guard_rules import LAID_OUT, SAID, Sign
+from spiral.memory.guard_layout import LAID_OUT
+from spiral.memory.guard_rules import SAID
+from spiral.memory.guard_signs import Sign
 from spiral.memory.guard_tongues import TONGUES
 
 RELAYED = ("tool:", "web:", "file:", "mcp:")
@@ -32,7 +34,8 @@ _GAP = re.compile(r"[^\S\n]+")
 _BREAK = re.compile(r" ?\n[ \n]*")
 _SPACED = re.compile(r"\b(?:\w ){5,}\w\b")
 _UNSEEN = re.compile(
-    r"<\w+[^<>]{0,200}(?:display: ?none|font-size: ?0|visibility: ?hidden|opacity: ?0\b|color: ?(?:white|#fff))[^<>]{0,200}>([^<]{1,4000})",
+    r"<\w+[^<>]{0,200}(?:display: ?none|font-size: ?0|visibility: ?hidden|opacity: ?0\b"
+    r"|color: ?(?:white|#fff))[^<>]{0,200}>([^<]{1,4000})",
     re.IGNORECASE,
 )
 _BLOB = re.compile(r"(?<![A-Za-z0-9+/=])[A-Za-z0-9+/]{32,4000}={0,2}(?![A-Za-z0-9+/=])")

@@ -1,51 +1,27 @@
-"""The signs by which a text reads like an instruction to an agent, each with its weight."""
+"""The words by which a text reads like an instruction to an agent, each with its weight."""
 
 from __future__ import annotations
 
-import re
-from dataclasses import dataclass
+from spiral.memory.guard_signs import AGENT, NAMED, Sign, sign
 
-_NAMED = (
-    r"(?:a\.?i\.?(?: (?:coding )?(?:agents?|assistants?|models?|reviewers?|bots?|pair programmers?))?|llms?(?: \w+)?"
-    r"|language models?|claude|chatgpt|gpt-?\d*|copilot|codex|gemini|coding agents?|autonomous agents?)"
-)
-_NAMED_NEEDLES = "ai|a.i|llm|language model|claude|gpt|copilot|codex|gemini|coding agent|autonomous agent"
-_AGENT = rf"(?:{_NAMED}|assistants?|agents?|models?|bots?)"
-_AGENT_NEEDLES = "ai|a.i|llm|claude|gpt|copilot|codex|gemini|assistant|agent|model|bot"
 _RULES = (
     r"(?:instructions?|directions|directives?|prompts?|rules|guidelines|commands|orders|system message"
     r"|system prompt|constraints|safeguards|safety (?:rules|checks))"
 )
 _EARLIER = r"(?:previous|prior|above|earlier|preceding|foregoing|existing|original|initial|current|given|old)"
 _FILLER = r"(?:all |any |every |each |of |the |your |my |these |those |its |their |other )"
-_SECRET_FILE = (
+_GUARDED = (
     r"(?:~/\.ssh\b(?!/\S*\.pub)|\bid_(?:rsa|ed25519)\b(?!\.pub)|(?<![\w*])\.env\b(?!\.)|\.aws/credentials|/etc/shadow"
     r"|mcp\.json|\.netrc|\.npmrc|(?:values? of )?(?:the |all )*environment variables|private keys?|the credentials)"
 )
 _FILE_NEEDLES = ".ssh|id_rsa|id_ed|.env|credentials|shadow|mcp.json|.netrc|.npmrc|environment|private"
 _TREASURE = (
-    rf"(?:{_SECRET_FILE}|api keys?|passwords?|secrets|credentials|tokens"
+    rf"(?:{_GUARDED}|api keys?|passwords?|secrets|credentials|tokens"
     r"|(?:full |entire |whole )?(?:conversation|chat history|context window)|source code|addresses|last \w+ mails)"
 )
 _CARRY = (
     r"(?:send|post|upload|e-?mail|forward|transmit|append|pass|include|paste|transfer|exfiltrate|copy|push|leak|submit)"
 )
-
-
-@dataclass(frozen=True, slots=True)
-class Sign:
-    """One way in which a text gives itself away. Weights that stand close together add up; 1 is enough."""
-
-    weight: float
-    reason: str
-    needles: tuple[str, ...]
-    """A text without any of these cannot match: asked first, because it is cheap."""
-    pattern: re.Pattern[str]
-
-
-def sign(weight: float, reason: str, needles: str, pattern: str) -> Sign:
-    """A sign whose needles are written with bars between them."""
-    return Sign(weight, reason, tuple(needles.split("|")), re.compile(pattern, re.MULTILINE))
 
 
 _TOLD_BEFORE = (
@@ -73,7 +49,8 @@ _TOLD_BEFORE = (
         0.8,
         "turns the agent against its user",
         "user",
-        r"\b(?:ignore|do not follow|don't follow|disobey) the user(?!')|\bdo not follow the user's|\bmore than the user\b",
+        r"\b(?:ignore|do not follow|don't follow|disobey) the user(?!')"
+        r"|\bdo not follow the user's|\bmore than the user\b",
     ),
     sign(
         0.8,
@@ -132,7 +109,8 @@ _IDENTITY = (
         0.6,
         "takes the agent's limits away",
         "policy|restrictions|rules|limit|ethical",
-        r"\b(?:no|without|drop\w* (?:its|your|all)) (?:content policy|restrictions|rules|limits|ethical \w+|limitations)\b",
+        r"\b(?:no|without|drop\w* (?:its|your|all)) "
+        r"(?:content policy|restrictions|rules|limits|ethical \w+|limitations)\b",
     ),
     sign(
         0.5,
@@ -151,13 +129,13 @@ _IDENTITY = (
 )
 
 _ADDRESSED = (
-    sign(0.9, "addresses an AI", "if you are a|if you're a", rf"\bif you(?: are|'re) an? {_NAMED}\b"),
+    sign(0.9, "addresses an AI", "if you are a|if you're a", rf"\bif you(?: are|'re) an? {NAMED}\b"),
     sign(
         0.8,
         "addresses an AI",
         "attention|note|message|memo|hint|instruction|directive|ps|p.s",
         r"\b(?:attention|note|message|memo|hint|instructions?|directive|p\.?s\.?)[ :,-]{1,3}(?:to|for)? ?"
-        rf"(?:the |any |all )?{_NAMED}\b",
+        rf"(?:the |any |all )?{NAMED}\b",
     ),
     sign(
         0.7,
@@ -165,12 +143,12 @@ _ADDRESSED = (
         "the assistant|the model|the agent",
         r"\b(?:note|message|p\.?s\.?|important|attention):? (?:to |for )?the (?:assistant|model|agent)\b",
     ),
-    sign(0.7, "addresses an AI", "instruction|directive", rf"\b{_AGENT} (?:instructions?|directive)s?:"),
+    sign(0.7, "addresses an AI", "instruction|directive", rf"\b{AGENT} (?:instructions?|directive)s?:"),
     sign(
         0.6,
         "addresses an AI",
         "reading|processing|summari|parsing|reads",
-        rf"\b{_NAMED} (?:reading|processing|summari[sz]ing|parsing|that reads?)\b",
+        rf"\b{NAMED} (?:reading|processing|summari[sz]ing|parsing|that reads?)\b",
     ),
     sign(
         0.4,
@@ -182,22 +160,22 @@ _ADDRESSED = (
         0.4,
         "tells an agent what it must do",
         " must| shall| to",
-        rf"\b{_AGENT},? (?:you )?(?:must|shall|has to|have to|is to|are to|(?:are|is) required to)\b",
+        rf"\b{AGENT},? (?:you )?(?:must|shall|has to|have to|is to|are to|(?:are|is) required to)\b",
     ),
     sign(
         0.5,
         "tells an AI what it must do",
         "must|should|shall|to",
-        rf"\b{_NAMED},? (?:you )?(?:must|should|shall|has to|is to|are to|are required to)\b",
+        rf"\b{NAMED},? (?:you )?(?:must|should|shall|has to|is to|are to|are required to)\b",
     ),
-    sign(0.3, "tells an agent what it should do", "should|will", rf"\b{_AGENT} (?:should|will now)\b"),
+    sign(0.3, "tells an agent what it should do", "should|will", rf"\b{AGENT} (?:should|will now)\b"),
     sign(
         0.4,
         "raises its voice at an assistant",
         "important|critical|attention|urgent",
-        rf"\b(?:important|critical|attention|urgent)[:!, ].{{0,20}}\b{_AGENT}\b",
+        rf"\b(?:important|critical|attention|urgent)[:!, ].{{0,20}}\b{AGENT}\b",
     ),
-    sign(0.3, "addresses an agent", "as a", rf"\bas an? {_NAMED},? (?:you|it)\b"),
+    sign(0.3, "addresses an agent", "as a", rf"\bas an? {NAMED},? (?:you|it)\b"),
 )
 
 _HIDDEN_FROM = (
@@ -265,8 +243,8 @@ _SHOWN = (
         1.0,
         "asks for the system prompt",
         "your",
-        r"\b(?:reveal|print|output|show|display|repeat|list|give|dump|leak|expose|tell)(?: me| us)? (?:all )?(?:of )?your "
-        r"(?:\w+ ){0,2}(?:prompt|instructions|rules|configuration)\b",
+        r"\b(?:reveal|print|output|show|display|repeat|list|give|dump|leak|expose|tell)(?: me| us)? (?:all )?"
+        r"(?:of )?your (?:\w+ ){0,2}(?:prompt|instructions|rules|configuration)\b",
     ),
     sign(
         0.8,
@@ -289,13 +267,13 @@ _CARRIED_AWAY = (
         1.0,
         "asks to send secrets away",
         _FILE_NEEDLES,
-        rf"\b{_CARRY}\w*\b[^.!?\n]{{0,60}}{_SECRET_FILE}[^!?\n]{{0,80}}(?:https?://|\w@\w|\bto \w+\.\w)",
+        rf"\b{_CARRY}\w*\b[^.!?\n]{{0,60}}{_GUARDED}[^!?\n]{{0,80}}(?:https?://|\w@\w|\bto \w+\.\w)",
     ),
     sign(
         0.9,
         "asks to send secrets away",
         _FILE_NEEDLES,
-        rf"{_SECRET_FILE}[^!?\n]{{0,60}}\b{_CARRY}\w*\b[^!?\n]{{0,60}}(?:https?://|\w@\w|repl|param)",
+        rf"{_GUARDED}[^!?\n]{{0,60}}\b{_CARRY}\w*\b[^!?\n]{{0,60}}(?:https?://|\w@\w|repl|param)",
     ),
     sign(
         0.6,
@@ -303,7 +281,7 @@ _CARRIED_AWAY = (
         "http|@|to me",
         rf"\b{_CARRY}\w*\b[^.!?\n]{{0,60}}{_TREASURE}[^!?\n]{{0,60}}(?:https?://|\w@\w|\bto me\b)",
     ),
-    sign(0.5, "asks to pass secrets on", _FILE_NEEDLES, rf"\b{_CARRY}\w*\b[^.!?\n]{{0,50}}{_SECRET_FILE}"),
+    sign(0.5, "asks to pass secrets on", _FILE_NEEDLES, rf"\b{_CARRY}\w*\b[^.!?\n]{{0,50}}{_GUARDED}"),
     sign(
         0.5,
         "asks to pass the conversation on",
@@ -384,7 +362,8 @@ _DANGEROUS = (
     sign(
         0.3,
         "asks for a dangerous act",
-        "--no-verify|force-push|delete from|delete the|sudoers|authorized_keys|backdoor|escalate|disable |remove |skip |admin rights|hookspath"
+        "--no-verify|force-push|delete from|delete the|sudoers|authorized_keys"
+        "|backdoor|escalate|disable |remove |skip |admin rights|hookspath"
         "|mark the task|without reading",
         r"--no-verify|\bforce-push|\bdelete from\b|sudoers|authorized_keys|\bbackdoor|\bescalate privileges"
         r"|\b(?:disable|remove) the (?:signature|security|safety|audit|logging|branch)"
@@ -415,48 +394,3 @@ SAID: tuple[Sign, ...] = (
     *_DANGEROUS,
 )
 """Looked for in the text as one line."""
-
-LAID_OUT: tuple[Sign, ...] = (
-    sign(0.9, "forges a chat marker", "<|im_start", r"<\|im_start\|>[ \n]{0,2}(?:system|user|assistant)\b"),
-    sign(
-        0.4,
-        "forges a chat marker",
-        "<|",
-        r"<\|(?:im_start|im_end|system|user|assistant|endoftext|eot_id|start_header_id)\|>",
-    ),
-    sign(0.5, "forges a chat marker", "inst]", r"\[/?inst\]"),
-    sign(0.5, "forges a chat marker", "sys>>", r"<</?sys>>"),
-    sign(
-        0.9,
-        "forges a system message",
-        "<system|<tool|<function|</",
-        r"</?(?:system-reminder|system_message|system_prompt|tool_results?|function_results?|function_calls)>",
-    ),
-    sign(0.8, "forges a system message", "<system>", r"<system>\s{0,4}\w+ \w+ \w+"),
-    sign(0.6, "forges a system message", "{{|[system]", r"\{\{ ?system ?:|\[system\]:? \w+ \w+"),
-    sign(
-        0.5,
-        "forges a system message",
-        "system",
-        r"^ ?system ?: [^\n]{0,120}\b(?:you|agent|operator|assistant)\b",
-    ),
-    sign(0.4, "forges a system message", "system", r"^ ?#{1,4} ?system\b"),
-    sign(0.8, "forges a system prompt", "prompt", r"\bsystem prompt: ?you\b"),
-    sign(0.4, "forges a system prompt", "prompt", r"\bsystem prompt: ?\w"),
-    sign(0.9, "forges a turn of the conversation", "to=", r"\bassistant to=\w+"),
-    sign(0.7, "forges a turn of the conversation", "human:", r"^human: [^\n]{1,400}\nassistant:"),
-    sign(0.3, "forges a turn of the conversation", "user:", r"^user: [^\n]{1,400}\nassistant:"),
-    sign(
-        0.7,
-        "addresses an AI",
-        _NAMED_NEEDLES,
-        rf"(?:^|[.#>!\"(\[@*;] ?)(?:dear |hey |hi )?{_NAMED}[:,] (?=\w)|\byou, the {_NAMED}\b",
-    ),
-    sign(
-        0.5,
-        "addresses an assistant",
-        _AGENT_NEEDLES,
-        r"(?:^|[.#>!\"(\[@*;] ?|: )(?:(?:all )?agents|(?:\w+ )?bots|assistants?|agent)[:,] (?=\w)",
-    ),
-)
-"""Looked for line by line, because it is the layout that gives them away."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from spiral.memory.guard_rules import Sign, sign
+from spiral.memory.guard_signs import Sign, sign
 
 _OVERRIDES = (
     (
@@ -58,6 +58,7 @@ TONGUES: tuple[Sign, ...] = (
         0.7,
         "wants something kept from the user",
         "le digas|sag dem|ne dis|告诉|ユーザー",
-        r"\bno le digas\b|\bsag dem (?:nutzer|benutzer) nicht|\bne dis(?:ez)? (?:rien|pas) à l'utilisateur|不要告诉用户|ユーザーに(?:言わ|伝え)ないで",
+        r"\bno le digas\b|\bsag dem (?:nutzer|benutzer) nicht|\bne dis(?:ez)? (?:rien|pas) à l'utilisateur"
+        r"|不要告诉用户|ユーザーに(?:言わ|伝え)ないで",
     ),
 )

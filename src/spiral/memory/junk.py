@@ -27,24 +27,30 @@ _ACKNOWLEDGED = re.compile(
     re.IGNORECASE,
 )
 _QUESTION = re.compile(
-    r"^(?:(?:so|and|but|ok|also|btw|hey|please),? )*(?:what(?:'s)?|how(?:'s)?|why|when|where|who|whom|whose|which|can|could|"
-    r"would|should|shall|will|is|are|am|was|were|do(?! not)|does|did|have|has|had|may|might|any(?:one| idea| thoughts))\b",
+    r"^(?:(?:so|and|but|ok|also|btw|hey|please),? )*(?:what(?:'s)?|how(?:'s)?|why|when|where|who|whom|whose|which|"
+    r"can|could|"
+    r"would|should|shall|will|is|are|am|was|were|do(?! not)|does|did|have|has|had|may|might|any(?:one| idea|"
+    r" thoughts))\b",
     re.IGNORECASE,
 )
 _ASKS = re.compile(
-    r"^(?:(?:so|and|but|ok|also),? )*(?:(?:can|could|would|will|do|did|are|have) (?:you|we|i|they)\b|(?:is|are) (?:it|there|this|that)\b|"
+    r"^(?:(?:so|and|but|ok|also),? )*(?:(?:can|could|would|will|do|did|are|have) (?:you|we|i|they)\b|(?:is|"
+    r"are) (?:it|there|this|that)\b|"
     r"(?:what|why|how) (?:do|does|did|is|are|can|could|should|would|to|about|if)\b|any (?:idea|thoughts)\b)",
     re.IGNORECASE,
 )
 _PROGRESS = re.compile(
     r"^(?:(?:ok(?:ay)?|now|next|first|then|so|great|good|alright|perfect|hmm|wait)[,.!]? )*"
-    r"(?:let me\b(?! know)|(?:now )?i(?:'ll| will| need to| should| can see| am going to|'m going to|'m now| am now| now)\b"
+    r"(?:let me\b(?! know)|(?:now )?i(?:'ll| will| need to| should| can see| am going to|'m going to|'m now| am now|"
+    r" now)\b"
     r"(?! (?:be|prefer|never|always)\b)|"
     r"i(?:'ve| have)?(?: now| just| also| successfully)? "
     r"(?:updated|made|added|created|fixed|implemented|completed|finished the|refactored|moved the|ran|verified|"
     r"checked|read|reviewed|looked|searched|examined|removed|renamed|written|wrote|committed|pushed)\b|"
-    r"(?:the )?(?:task|work|build|job|implementation|change)s? (?:is|are) (?:in progress|complete|completed|done|running|"
-    r"underway|finished)|(?:still )?(?:working on|waiting for|looking (?:at|into)|checking|investigating|searching)\b(?!.*\bis\b)|"
+    r"(?:the )?(?:task|work|build|job|implementation|change)s? (?:is|are) (?:in progress|complete|completed|done|"
+    r"running|"
+    r"underway|finished)|(?:still )?(?:working on|waiting for|looking (?:at|into)|checking|investigating|"
+    r"searching)\b(?!.*\bis\b)|"
     r"(?:running|reading|writing|editing|executing|installing|building|fetching|compiling)\b[^.]{0,60}(?:…|\.\.\.)?$|"
     r"all (?:changes|tests|tasks|steps|done|checks)\b)",
     re.IGNORECASE,
@@ -52,48 +58,46 @@ _PROGRESS = re.compile(
 _BOILERPLATE = re.compile(
     r"^(?:as an ai\b|i hope (?:this|that)|let me know\b|feel free\b|(?:certainly|sure|of course|absolutely)[!,.]|"
     r"great question|here(?:'s| is| are)\b[^.]{0,80}:?$|here(?:'s| is) (?:a|the|what)\b|i(?:'m| am) sorry\b|"
-    r"i (?:can't|cannot|can not) (?:help|assist)|i apologi[sz]e|it depends on\b|you are (?:a|an) (?:helpful|expert|ai|assistant|"
-    r"coding|claude|chatgpt|senior)\b|follow the user's instructions|you are (?:claude|chatgpt|an? )\b.{0,60}\bassistant|"
-    r"i(?:'ll| will) keep (?:that|this|it) in mind|if you have any (?:other |more |further )?questions|would you like me to)",
+    r"i (?:can't|cannot|can not) (?:help|assist)|i apologi[sz]e|it depends on\b|you are (?:a|an) (?:helpful|expert|"
+    r"ai|assistant|"
+    r"coding|claude|chatgpt|senior)\b|follow the user's instructions|you are (?:claude|chatgpt|"
+    r"an? )\b.{0,60}\bassistant|"
+    r"i(?:'ll| will) keep (?:that|this|it) in mind|if you have any (?:other |more |further )?questions|"
+    r"would you like me to)",
     re.IGNORECASE,
 )
 _ABOUT_TALK = re.compile(
     r"^(?:the )?(?:user|assistant|human|person|conversation|ai|agent|model|discussion|chat|session)\b"
-    r"(?: is| was| has| have)?(?: \w{2,10}ly)? (?:ask(?:ed|s|ing)?|greet(?:ed|s)?|thank(?:ed|s)?|said (?:thanks|thank you|hello|hi|ok|yes|no)\b|"
-    r"request(?:ed|s|ing)?|(?:want(?:ed|s)?|need(?:ed|s)?)(?: to know)? (?:help|assistance|to (?:fix|know|understand|see|get|debug))|"
+    r"(?: is| was| has| have)?(?: \w{2,10}ly)? (?:ask(?:ed|s|ing)?|greet(?:ed|s)?|thank(?:ed|s)?|said (?:thanks|"
+    r"thank you|hello|hi|ok|yes|no)\b|"
+    r"request(?:ed|s|ing)?|(?:want(?:ed|s)?|need(?:ed|s)?)(?: to know)? (?:help|assistance|to (?:fix|know|understand|"
+    r"see|get|debug))|"
     r"a (?:question|request)|working on (?:a|the|an|some|their) (?:\w+ )?(?:project|task|code|problem|issue|file)\b|"
-    r"provid(?:ed|es|ing)|respond(?:ed|s)|explain(?:ed|s)|summari[sz]ed|acknowledged|about\b|interested in (?:help|code)|"
+    r"provid(?:ed|es|ing)|respond(?:ed|s)|explain(?:ed|s)|summari[sz]ed|acknowledged|about\b|interested in (?:help|"
+    r"code)|"
     r"confirmed|continu(?:ed|es)|sent|shared|discuss(?:ed|es))",
     re.IGNORECASE,
 )
 _REQUEST = re.compile(
-    r"^(?:(?:please|now|ok|also|then|and)[, ]+)*(?:fix|write|implement|create|build|refactor|show|explain|give|find|help|"
+    r"^(?:(?:please|now|ok|also|then|and)[, ]+)*(?:fix|write|implement|create|build|refactor|show|explain|give|find|"
+    r"help|"
     r"generate|summari[sz]e|translate|list|tell|check|look|review|rewrite|debug|search|read|open|take|finish|change|"
     r"update|move|rename|try|suggest|describe|compare|analy[sz]e|make (?:the|it|this|that|me|a)\b)\b",
     re.IGNORECASE,
 )
 _PASSING = re.compile(
-    r"^(?:the )?current (?:time|date|step|task|working directory)\b|heartbeat[ _-]?ok\b|^(?:ping|pong|heartbeat)\b[\w :.-]{0,30}$",
+    r"^(?:the )?current (?:time|date|step|task|working directory)\b|heartbeat[ _-]?ok\b|^(?:ping|pong|"
+    r"heartbeat)\b[\w :.-]{0,30}$",
     re.IGNORECASE,
 )
 _LASTING = re.compile(
-    r"\b(?:always|never|must|from now on|by default|every|whenever|prefer\w*|remember|do not|don't|called|named|because|"
+    r"\b(?:always|never|must|from now on|by default|every|whenever|prefer\w*|remember|do not|don't|called|named|"
+    r"because|"
     r"instead of|rather than|not)\b",
     re.IGNORECASE,
 )
 _RAW = re.compile(r"^\s*[{\[<].*[}\]>]\s*$|^\S{40,}$", re.DOTALL)
 _SENTENCE = re.compile(r"(?<=[.!?…])\s+")
-
-_RULES: tuple[tuple[str, Callable[[str], bool]], ...] = (
-    ("greeting", lambda text: _nothing_left(_GREETING, text)),
-    ("boilerplate", lambda text: bool(_BOILERPLATE.match(text))),
-    ("restated prompt", lambda text: bool(_ABOUT_TALK.match(text))),
-    ("question", lambda text: _is_question(text)),
-    ("progress chatter", lambda text: bool(_PROGRESS.match(text))),
-    ("acknowledgement", lambda text: _nothing_left(_ACKNOWLEDGED, text)),
-    ("passing state", lambda text: bool(_PASSING.search(text))),
-    ("request", lambda text: bool(_REQUEST.match(text)) and not _LASTING.search(text) and not _is_statement(text)),
-)
 
 
 def junk(text: str) -> str:
@@ -147,9 +151,23 @@ def _nothing_left(opening: re.Pattern[str], sentence: str) -> bool:
 def _is_question(sentence: str) -> bool:
     if sentence.rstrip("\"')* ").endswith("?"):
         return True
-    return bool(_ASKS.match(sentence)) or (len(sentence) < 60 and bool(_QUESTION.match(sentence)) and not _is_statement(sentence))
+    return bool(_ASKS.match(sentence)) or (
+        len(sentence) < 60 and bool(_QUESTION.match(sentence)) and not _is_statement(sentence)
+    )
 
 
 def _is_statement(sentence: str) -> bool:
     """Whether a sentence that begins like a request or a question goes on to state something."""
     return bool(re.search(r"\b(?:is|are|was|were|has|have|lives?|means|;)\b", sentence[5:]))
+
+
+_RULES: tuple[tuple[str, Callable[[str], bool]], ...] = (
+    ("greeting", lambda text: _nothing_left(_GREETING, text)),
+    ("boilerplate", lambda text: bool(_BOILERPLATE.match(text))),
+    ("restated prompt", lambda text: bool(_ABOUT_TALK.match(text))),
+    ("question", _is_question),
+    ("progress chatter", lambda text: bool(_PROGRESS.match(text))),
+    ("acknowledgement", lambda text: _nothing_left(_ACKNOWLEDGED, text)),
+    ("passing state", lambda text: bool(_PASSING.search(text))),
+    ("request", lambda text: bool(_REQUEST.match(text)) and not _LASTING.search(text) and not _is_statement(text)),
+)

@@ -66,7 +66,6 @@ _PREFIXED = (
     _token("twilio-key", "SK", "[0-9a-f]{32}(?![0-9A-Za-z])"),
     _token("sendgrid-key", r"SG\.", rf"{_WORD}{{16,80}}+\.{_WORD}{{16,}}+"),
     _token("digitalocean-token", "do[opr]_v1_", "[a-f0-9]{32,}+", "_v1_"),
-    _token("telegram-token", r":AA", rf"(?<=\d{{8}}:AA){_WORD}{{31,}}+", ":AA"),
     _token("shopify-token", "shp(?:at|ca|pa|ss)_", "[a-fA-F0-9]{24,}+", "shpat_", "shpca_", "shppa_", "shpss_"),
     _token("databricks-token", "dapi", "[0-9a-f]{32}(?:-[0-9])?(?![0-9A-Za-z])"),
     _token("vault-token", r"hv[sbr]\.", f"{_WORD}{{20,}}+", "hvs.", "hvb.", "hvr."),
@@ -84,33 +83,61 @@ _PREFIXED = (
     _token("mailgun-key", "key-", "[0-9a-f]{32}(?![0-9A-Za-z])"),
     _token("age-key", "AGE-SECRET-KEY-1", "[A-Z0-9]{20,}+"),
     _token("private-key", "LS0tLS1CRUdJTi", "(?!BDRVJU|BQVUJM)[A-Za-z0-9+/=]{40,}+"),
-    _token("jwt", "eyJ", rf"{_WORD}{{8,}}+\.{_WORD}{{4,}}+(?:\.{_WORD}*+){{1,3}}"),
 )
 
 _AWS_ID = re.compile(r"(?<![A-Za-z0-9])(?:AKIA|ASIA|ABIA|ACCA)[A-Z0-9]{16}(?![A-Za-z0-9])")
 _AWS_SECRET = re.compile(r"(?<![A-Za-z0-9/+=])(?=[A-Za-z/+]*\d)[A-Za-z0-9/+]{40}(?![A-Za-z0-9/+=])")
 _HEX = re.compile(r"[0-9a-fA-F]+\Z")
 
-_ADDRESSED = (
-    _shape("slack-webhook", "hooks.slack.com/", r"hooks\.slack\.com/(?:services|workflows|triggers)/([A-Za-z0-9/_-]{16,}+)"),
-    _shape("discord-webhook", "/webhooks/", rf"discord(?:app)?\.com/api/(?:v\d{{1,2}}/)?webhooks/(\d{{5,25}}/{_WORD}{{16,}}+)"),
+_OTHER = (
+    # The look-behind takes in what a part may hold, or else a long run would be tried from many places.
+    _shape(
+        "jwt",
+        "eyJ",
+        r"eyJ(?:(?<![A-Za-z0-9_-]eyJ)|(?<=\\[nrt]eyJ))"
+        rf"{_WORD}{{8,}}+(?:\.eyJ{_WORD}{{4,}}+(?:\.{_WORD}*+)?|\.{_WORD}*+(?:\.{_WORD}*+){{1,3}})",
+    ),
+    _shape("telegram-token", ":AA", rf"\d{{8,10}}(?<!\d{{11}}):AA{_WORD}{{31,}}+"),
+    _shape(
+        "slack-webhook",
+        "hooks.slack.com/",
+        r"hooks\.slack\.com/(?:services|workflows|triggers)/"
+        r"([A-Za-z0-9/_-]{16,}+)",
+    ),
+    _shape(
+        "discord-webhook",
+        "/webhooks/",
+        rf"discord(?:app)?\.com/api/(?:v\d{{1,2}}/)?"
+        rf"webhooks/(\d{{5,25}}/{_WORD}{{16,}}+)",
+    ),
     _shape("teams-webhook", ".office.com/webhook", r"\.office\.com/webhookb?2?/([A-Za-z0-9@/_-]{30,}+)"),
     _shape("zapier-webhook", "hooks.zapier.com/", r"hooks\.zapier\.com/hooks/catch/([A-Za-z0-9/]{8,}+)"),
-    _shape("discord-token", ".", r"(?<![\w.-])[MNO][A-Za-z0-9_-]{23,27}\.[A-Za-z0-9_-]{6}\.[A-Za-z0-9_-]{27,45}(?![\w-])"),
+    _shape(
+        "discord-token",
+        ".",
+        rf"[MNO](?<![\w.-][MNO])(?=[A-Za-z_-]{{0,20}}\d)"
+        rf"{_WORD}{{23,27}}\.{_WORD}{{6}}\.{_WORD}{{27,45}}(?![\w-])",
+    ),
     _shape("azure-secret", "Q~", r"(?<![\w~.-])[\w~.-]{3}\dQ~[\w~.-]{31,40}"),
     _shape("azure-key", "AccountKey= SharedAccessKey=", r"(?:AccountKey|SharedAccessKey)=([A-Za-z0-9+/=]{20,}+)"),
     _shape("azure-signature", "SharedAccessSignature=", r"SharedAccessSignature=([^\s;\"'<>]{16,}+)"),
-    _shape("signature", "sig= ignature=", r"[?&;](?:sig|X-Amz-Signature|X-Goog-Signature|Signature)=([A-Za-z0-9%+/=_~-]{16,}+)"),
-)  # fmt: skip
+    _shape(
+        "signature",
+        "sig= ignature=",
+        r"[?&;](?:sig|X-Amz-Signature|X-Goog-Signature|Signature)="
+        r"([A-Za-z0-9%+/=_~-]{16,}+)",
+    ),
+)
 
-_URL_PASSWORD = re.compile(r"://[^\s:/@\"'`<>\[\]{}]{0,200}:([^\s/\"'`<>]{1,256})@(?=[\w\[.${-])")
+_URL_PASSWORD = re.compile(r"://[^\s:/@\"'`<>\[\]{}]{0,200}:(?!\d{1,5}[?#])([^\s/\"'`<>]{1,256})@(?=[\w\[.${-])")
 _URL_TOKEN = re.compile(rf"://({_WORD}{{20,256}})@")
-_VARIABLE = re.compile(r"[$%{<*#].*|[xX*.•]{3,}\Z", re.DOTALL)
+_VARIABLE = re.compile(r"\$\{.*|\$\(.*|\$[A-Z][A-Z0-9_]*\Z|\$[A-Za-z_]+\Z|%[s(].*|\{.*|<.*|[xX*.•]{3,}\Z", re.DOTALL)
+"""Stands for a password that somebody else knows."""
 
 
 def token_spans(text: str) -> Iterator[Span]:
     """Where the text holds a token of a known shape."""
-    for shape in (*_PREFIXED, *_ADDRESSED):
+    for shape in (*_PREFIXED, *_OTHER):
         if any(needle in text for needle in shape.needles):
             group = 1 if shape.pattern.groups else 0
             for found in shape.pattern.finditer(text):

@@ -121,7 +121,10 @@ def parse(raw: str, number: int) -> Line:
 
 
 def rewrite(folder: Folder, path: str, without: Iterable[str]) -> int:
-    """Write the segment anew without these episodes; how many went. Atomic: the new segment is renamed into place while the old one is locked; a retry finds nothing to take."""
+    """Write the segment anew without these episodes; how many went.
+
+    Atomic: the new segment is renamed into place while the old one is locked; a retry finds nothing to take.
+    """
     gone = set(without)
     target = folder.root / path
     with failing(target):

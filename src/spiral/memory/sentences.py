@@ -13,25 +13,29 @@ LONGEST = 600
 
 _FENCE = re.compile(r"^[ \t]{0,6}(```|~~~)", re.MULTILINE)
 _TAG = re.compile(r"<(/?)([A-Za-z][\w:-]{0,60})(?: [^<>\n]{0,300})?>")
-_FRAMES = frozenset(
-    "code context document documents example file instructions log memories memory output pre quote recall "
-    "recalled reminder stderr stdout system tool".split()
-)
+_FRAMING = """
+code context document documents example file instructions log memories memory output pre quote recall recalled
+reminder stderr stdout system tool
+"""
+_FRAMES = frozenset(_FRAMING.split())
 _QUOTED = re.compile(r"^[ \t]{0,6}>.*$", re.MULTILINE)
 _LOG = re.compile(
     r"""^\s*(?:
         \[?\d{4}-\d\d-\d\d[T ]\d\d:\d\d | \[?\d\d:\d\d:\d\d
-      | (?:ERROR|WARN|WARNING|INFO|DEBUG|TRACE|FATAL|CRITICAL)\b[ :\[\]]
+      | (?:ERROR|WARN|WARNING|INFO|DEBUG|TRACE|FATAL|CRITICAL)\b[ :\[\]] | \[?(?:Error|Warning|WARNING)\]?:\s
       | Traceback\ \(most | File\ ".{1,200}",\ line\ \d | at\ \S{1,200}\ ?\(.{1,200}:\d+
       | (?:npm|yarn|pnpm)\ (?:ERR!|error|warn) | [$%]\ \S | >>>\ | \+{3}\ | -{3}\ | @@\ | diff\ --git
-      | E\ {2,}\S | \w{1,60}(?:Error|Exception):\ | \S{1,200}:\d+:\d+:?\ 
+      | E\ {2,}\S | \w{1,60}(?:Error|Exception):\ | \S{1,200}:\d+:\d+:?[ ]
       | (?:import|from)\ [\w.]+(?:\ import\b|;|$) | (?:def|class|function)\ \w+\s?[:(] | (?:const|let|var)\ \w+\s?=
     )""",
     re.VERBOSE,
 )
 _CODE_END = re.compile(r"[;{}]\s*$|^\s*[)\]}]+[,;]?\s*$|</\w{1,40}>\s*$")
 _ITEM = re.compile(r"^\s*(?:[-*+•]|\d{1,3}[.)]|#{1,6})\s+")
-_STOP = re.compile(r"[.!?…]+[\"'’”)\]*_]{0,3}(?=\s)|[。！？]")
+_GONE = "\0"
+"""Stands where something pasted was, so that no sentence reaches across it."""
+_PADDING = f"{_GONE} \t\n\r\f\v"
+_STOP = re.compile(rf"[.!?…]+[\"'’”)\]*_]{{0,3}}(?=[\s{_GONE}])|[。！？]|{_GONE}+")
 _SHORTENED = re.compile(
     r"(?:^|[\s(])(?:e\.g|i\.e|etc|vs|approx|resp|incl|excl|mr|mrs|ms|dr|prof|st|no|nr|fig|sec|cf|ca|dept|inc|ltd|"
     r"jan|feb|mar|apr|jun|jul|aug|sept?|oct|nov|dec|[A-Z]|a\.m|p\.m|u\.s)\.$",
@@ -46,13 +50,12 @@ def examined(text: str) -> str:
 
 def sentences(text: str) -> tuple[str, ...]:
     """What was said, sentence by sentence, each a verbatim part of the text; code, quotes, logs and frames left out."""
-    spoken = examined(text)
-    blanked = _without_pastes(spoken)
+    spoken = _without_pastes(examined(text))
     found: list[str] = []
-    for start, end in _paragraphs(blanked):
-        for first, last in _stops(blanked, start, end):
-            sentence = spoken[first:last].strip()
-            if sentence and len(sentence) <= LONGEST and any(char.isalpha() for char in sentence):
+    for start, end in _paragraphs(spoken):
+        for first, last in _stops(spoken, start, end):
+            sentence = spoken[first:last].strip(_PADDING)
+            if len(sentence) <= LONGEST and any(char.isalpha() for char in sentence):
                 found.append(_ITEM.sub("", sentence, count=1).strip())
     return tuple(found)
 
@@ -100,7 +103,7 @@ def _is_frame(name: str) -> bool:
 
 
 def _without_pastes(text: str) -> str:
-    """The text with what was only pasted made blank; every other character keeps its place."""
+    """The text with what was only pasted crossed out; every other character keeps its place."""
     chars = _blanked(text, fenced(text))
     chars = _blanked(chars, framed(chars))
     chars = _QUOTED.sub(lambda match: _blank(match[0]), chars)
@@ -117,7 +120,7 @@ def _blanked(text: str, spans: tuple[tuple[int, int], ...]) -> str:
 
 
 def _blank(text: str) -> str:
-    return "".join("\n" if char == "\n" else " " for char in text)
+    return "\n".join(_GONE * len(line) for line in text.split("\n"))
 
 
 def _paragraphs(text: str) -> Iterator[tuple[int, int]]:
@@ -145,7 +148,8 @@ def _stops(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
     first = start
     for stop in _STOP.finditer(text, start, end):
         before = text[max(first, stop.start() - 12) : stop.start() + 1]
-        if (stop[0].startswith(".") and _SHORTENED.search(before)) or text.count("`", first, stop.start()) % 2:
+        shortened = stop[0].startswith(".") and _SHORTENED.search(before)
+        if shortened or (stop[0][0] != _GONE and text.count("`", first, stop.start()) % 2):
             continue
         yield first, stop.end()
         first = stop.end()

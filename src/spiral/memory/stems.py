@@ -8,34 +8,38 @@ from functools import lru_cache
 
 TOKEN = re.compile(r"`[^`\n]{1,200}`|[^\W_](?:[\w./:@+#'’-]{0,80}[\w#+])?|/[\w./-]{1,100}\w")
 
-STOP = frozenset(
-    "a about after again all also although am an and any are as at be because been being but by can could did do does "
-    "doing done each either even ever every for from get gets getting go goes going got had has have having he her here "
-    "hers him his how i if in into is it its just like made make makes many may me might more most much must my need "
-    "of off on once one's only onto or other our ours out over own per place please rather really same say says she "
-    "should so some still such take takes than that the their them then there these they this those through to too under "
-    "until up upon us very via want was we well were what when where which while who whom whose why will with within would "
-    "you your yours yet i'm i've i'd i'll we're we've we'll it's that's you're they're there's let's let now s t re ve ll d m "
-    "user everything something thing things way lot bit kind sort happen happens happened go went gone".split()
-) - {"after", "off", "out", "over", "under", "once", "only", "all", "made"}
-"""Words that carry the grammar. Those that can turn a meaning round (after, off, over, only, not, never) are not here."""
+_GRAMMAR = """
+a about again also although am an and any are as at be because been being but by can could did do does doing done each
+either even ever every for from get gets getting go goes going got had has have having he her here hers him his how i
+if in into is it its just like make makes many may me might more most much must my need of on one's onto or other our
+ours own per place please rather really same say says she should so some still such take takes than that the their
+them then there these they this those through to too until up upon us very via want was we well were what when where
+which while who whom whose why will with within would you your yours yet i'm i've i'd i'll we're we've we'll it's
+that's you're they're there's let's let now s t re ve ll d m user everything something thing things way lot bit kind
+sort happen happens happened went gone
+"""
+STOP = frozenset(_GRAMMAR.split())
+"""Words that carry the grammar, without those that can turn a meaning round: after, off, over, only, not, never."""
 
-WRAPPERS = frozenset(
-    "accord accordingly ask asked check checked earlier expect expected know known mention mentioned memory memories mind "
-    "note noted previously recall recalled record remember remembered remind said state stated tell told understand "
-    "understood okay ok sure mentioned keep team project currently about approximately roughly always".split()
-)
+_WRAPPING = """
+accord accordingly ask asked check checked earlier expect expected know known mention mentioned memory memories mind
+note noted previously recall recalled record remember remembered remind said state stated tell told understand
+understood okay ok sure mentioned keep team project currently about approximately roughly always
+"""
+WRAPPERS = frozenset(_WRAPPING.split())
 """Words that people put around what they repeat: "as you told me, …", "I recall that …"."""
 
-NEGATORS = frozenset(
-    "not no never none neither nor without cannot nothing nobody nowhere avoid avoids avoiding stop stopped quit against "
-    "don't doesn't didn't isn't aren't wasn't weren't won't can't couldn't shouldn't mustn't hasn't haven't hadn't wouldn't "
-    "ain't needn't dont doesnt didnt isnt cant wont dropped".split()
-)
-_NUMBERS = (
-    "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen "
-    "seventeen eighteen nineteen twenty"
-).split()
+_NEGATING = """
+not no never none neither nor without cannot nothing nobody nowhere avoid avoids avoiding stop stopped quit against
+don't doesn't didn't isn't aren't wasn't weren't won't can't couldn't shouldn't mustn't hasn't haven't hadn't wouldn't
+ain't needn't dont doesnt didnt isnt cant wont dropped
+"""
+NEGATORS = frozenset(_NEGATING.split())
+_COUNTING = """
+zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen
+eighteen nineteen twenty
+"""
+_NUMBERS = _COUNTING.split()
 _SYNONYMS = """
 database db datastore
 repository repo
@@ -98,10 +102,11 @@ class Said:
     """Numbers, identifiers, names, days and months: these cannot be paraphrased."""
 
 
-CALENDAR = frozenset(
-    "monday tuesday wednesday thursday friday saturday sunday january february march april june july august september "
-    "october november december first second third fourth last next".split()
-)
+_DATES = """
+monday tuesday wednesday thursday friday saturday sunday january february march april june july august september
+october november december first second third fourth last next
+"""
+CALENDAR = frozenset(_DATES.split())
 _ALLOWING = frozenset(("allow", "permit", "fine", "support", "possible", "accept", "ok", "okay"))
 _FORBIDDING = frozenset(("forbid",))
 _LIMITS = re.compile(r"[,;:()—]|\.(?=\s|$)|\b(?:but|because|since|so|unless|except|although|and)\b", re.IGNORECASE)
@@ -195,7 +200,7 @@ def _contrasts(clause: str) -> list[tuple[str, bool]]:
     return [*parts, (clause[start:], contrast)]
 
 
-def _cut(word: str) -> str:  # noqa: PLR0911 - one return per ending reads best
+def _cut(word: str) -> str:
     if len(word) > 4 and word.endswith("ies"):
         return word[:-3] + "y"
     if len(word) > 5 and word.endswith(("sses", "shes", "ches", "xes")):

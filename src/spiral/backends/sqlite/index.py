@@ -115,11 +115,8 @@ class SqliteIndex(Generations):
     def purge(self, ids: Sequence[str]) -> None:
         """Remove the entries so that their text is nowhere in the index's files: rows, vocabulary, vectors, log."""
         with self.atomic():
-            rows = [
-                self.db.execute("SELECT doc.seq, fts.exact FROM doc JOIN fts ON fts.rowid = doc.seq WHERE id = ?", (name,))
-                .fetchone()
-                for name in ids
-            ]  # fmt: skip
+            find = "SELECT doc.seq, fts.exact FROM doc JOIN fts ON fts.rowid = doc.seq WHERE id = ?"
+            rows = [self.db.execute(find, (name,)).fetchone() for name in ids]
             found = [row for row in rows if row]
             for number, dimensions in self.db.execute("SELECT id, dimensions FROM model").fetchall():
                 self.files(number, dimensions).clear(row[0] for row in found)
@@ -286,3 +283,8 @@ class SqliteIndex(Generations):
 def folder_of(path: str) -> str:
     """The folder that lists a file; folders themselves are listed under the empty name."""
     return "" if path.endswith("/") else path.rpartition("/")[0] + "/"
+
+
+def open_index(_url: str, folder: Path, *, model: str = "", wait: float = WAIT) -> SqliteIndex:
+    """The index in this folder, made at its first use."""
+    return SqliteIndex(folder, model=model, wait=wait)

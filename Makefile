@@ -1,0 +1,36 @@
+# Everything sets itself up on a fresh Debian machine: python3 and, when root, the packages that Debian splits off.
+VENV ?= .venv
+PY := $(VENV)/bin/python
+STAMP := $(VENV)/.installed
+
+.PHONY: demo test check format soak clean
+
+demo: $(STAMP)
+	@$(VENV)/bin/spiral demo
+
+test: $(STAMP)
+	$(PY) -m pytest -q
+
+check: $(STAMP)
+	$(VENV)/bin/ruff format --check src tests examples
+	$(VENV)/bin/ruff check src tests examples
+	$(VENV)/bin/mypy
+	$(VENV)/bin/lint-imports
+	$(PY) -m pytest -q
+
+format: $(STAMP)
+	$(VENV)/bin/ruff format src tests examples
+	$(VENV)/bin/ruff check --fix src tests examples
+
+soak: $(STAMP)
+	SOAK=1 $(PY) -m pytest -q tests/faults -m "soak or not soak"
+
+$(STAMP): pyproject.toml
+	@if [ "$$(id -u)" = 0 ] && ! { python3 -c 'import ensurepip' && command -v git; } >/dev/null 2>&1; then \
+		apt-get update -qq && apt-get install -y -qq python3-venv git; fi
+	@test -x $(PY) || python3 -m venv $(VENV)
+	@$(PY) -m pip install --quiet --disable-pip-version-check -e '.[dev]'
+	@touch $@
+
+clean:
+	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache

@@ -1,0 +1,377 @@
+"""Settings into objects, opened and closed together."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
+from datetime import datetime
+from pathlib import Path
+from types import TracebackType
+from typing import TYPE_CHECKING, TypeVar
+
+from spiral.backends import load
+from spiral.config import Settings, read
+from spiral.errors import EmbedderError, NotFoundError, StoreLockedError, UsageError
+from spiral.memory import brief as briefs
+from spiral.memory import embed, page, transfer
+from spiral.memory import forget as forgetting
+from spiral.memory import ingest as ingesting
+from spiral.memory import recall as recalling
+from spiral.memory import remember as remembering
+from spiral.memory.codec import moment
+from spiral.memory.entries import episode_of, memory_of
+from spiral.memory.files import Folder
+from spiral.memory.reindex import reindex
+from spiral.memory.store import Store
+from spiral.memory.sync import Progress
+from spiral.model import (
+    AUTHORITIES,
+    KINDS,
+    VISIBILITIES,
+    Authority,
+    Change,
+    Draft,
+    Episode,
+    Evidence,
+    Kind,
+    Message,
+    Recall,
+    Scope,
+    Statement,
+    Version,
+    Visibility,
+)
+from spiral.place import Place, find
+from spiral.ports import Counts, Embedder
+
+if TYPE_CHECKING:
+    from spiral.memory.brief import Brief
+    from spiral.memory.forget import Erased
+    from spiral.memory.ingest import Ingested
+    from spiral.memory.remember import Remembered
+
+Word = TypeVar("Word", bound=str)
+Level = str | None
+When = str | datetime | None
+
+
+class Memory:
+    """The memory of one place: no server, no key. Methods take scope levels as names: `app=`, `user=`, `agent=`, …"""
+
+    def __init__(self, store: Store, place: Place, settings: Settings) -> None:
+        self.store = store
+        self.place = place
+        self.settings = settings
+        self.changed = False
+        self.worker: threading.Thread | None = None
+
+    @classmethod
+    def open(
+        cls,
+        start: str | Path | None = None,
+        *,
+        settings: Settings | None = None,
+        flags: Mapping[str, object] | None = None,
+    ) -> Memory:
+        """The memory that belongs to a folder (the current one): of its repository, or of the user's data folder."""
+        here = Path(start) if start is not None else Path.cwd()
+        settings = settings or read(here, flags or {})
+        wanted = settings.memory
+        place = find(here, folders=settings.folders, app=wanted.app, root=wanted.root, index=wanted.index)
+        folder = Folder(place.root)
+        folder.prepare()
+        embedder = open_embedder(settings)
+        index = load("index", "sqlite:", place.index, model=embedder.name if embedder else "")
+        scope = Scope(org=wanted.org, app=wanted.app, user=wanted.user, agent=wanted.agent)
+        store = Store(
+            folder=folder,
+            index=index,
+            locks=place.index,
+            scope=scope,
+            owner=wanted.owner,
+            visibility=wanted.visibility,
+            embedder=embedder,
+        )
+        return cls(store, place, settings)
+
+    def __enter__(self) -> Memory:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, fault: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Bring MEMORY.md up to date if something was written, and let go of everything."""
+        if self.worker is not None:
+            self.worker.join()
+            self.worker = None
+        if self.changed:
+            self.changed = False
+            # The page is derived; the next writer renews it when this one cannot get its turn.
+            with suppress(StoreLockedError):
+                page.write_page(self.store)
+        if self.store.embedder is not None:
+            self.store.embedder.close()
+        self.store.index.close()
+
+    def remember(
+        self,
+        text: str,
+        *,
+        kind: Kind = "semantic",
+        key: str = "",
+        tags: Sequence[str] = (),
+        entities: Sequence[str] = (),
+        files: Sequence[str] = (),
+        commits: Sequence[str] = (),
+        authority: Authority = "observed",
+        evidence: Sequence[Evidence] = (),
+        source: str = "",
+        session: str = "",
+        valid_from: When = None,
+        valid_to: When = None,
+        expires: When = None,
+        supersedes: Sequence[str] = (),
+        links: Sequence[str] = (),
+        visibility: Visibility | None = None,
+        metadata: Mapping[str, str] | None = None,
+        id: str = "",  # noqa: A002 - what everybody calls it
+        **scope: Level,
+    ) -> Remembered:
+        """Keep a statement; on disk when this returns. Saying the same again changes nothing."""
+        one_of(kind, "kind", KINDS)
+        one_of(authority, "authority", AUTHORITIES)
+        if visibility is not None:
+            one_of(visibility, "visibility", VISIBILITIES)
+        draft = Draft(
+            text=text,
+            kind=kind,
+            key=key.strip(),
+            tags=tuple(tags),
+            entities=tuple(entities),
+            files=tuple(files),
+            commits=tuple(commits),
+            authority=authority,
+            evidence=tuple(evidence),
+            source=source,
+            session=session,
+            valid_from=when(valid_from, "valid_from"),
+            valid_to=when(valid_to, "valid_to"),
+            expires=when(expires, "expires"),
+            supersedes=tuple(supersedes),
+            links=tuple(links),
+            visibility=visibility,
+            metadata=dict(metadata or {}),
+        )
+        home = self.store.home(scope)
+        self.store.use()
+        served = self.served(session) if session else ()
+        found = remembering.remember(self.store, draft, home, name=id, served=served)
+        self.wrote()
+        return found
+
+    def ingest(
+        self,
+        messages: Sequence[Message] | str,
+        *,
+        session: str = "",
+        visibility: Visibility | None = None,
+        learn: bool = True,
+        **scope: Level,
+    ) -> Ingested:
+        """Keep a conversation verbatim and learn from it; a text is one message of the user's."""
+        said = [Message(role="user", text=messages)] if isinstance(messages, str) else messages
+        home = self.store.home(scope)
+        self.store.use()
+        found = ingesting.ingest(self.store, said, home, session=session, visibility=visibility, learn=learn)
+        self.wrote()
+        return found
+
+    def capture(self, messages: Sequence[Message], *, session: str, **scope: Level) -> tuple[Episode, ...]:
+        """Append episodes and nothing else, as fast as a disk allows; the index follows at the next use."""
+        return ingesting.capture(self.store, messages, self.store.home(scope), session=session)
+
+    def recall(
+        self,
+        text: str,
+        *,
+        budget: int = 0,
+        limit: int = 20,
+        kinds: Sequence[Kind] = (),
+        episodes: bool = True,
+        links: bool = False,
+        as_of: When = None,
+        true_at: When = None,
+        quarantined: bool = False,
+        session: str = "",
+        **scope: Level,
+    ) -> Recall:
+        """What is known about a question, best first, within the budget; with a session, what it was told is noted."""
+        place = self.store.place(scope)
+        query = recalling.Query(
+            text=text,
+            scope=place,
+            budget=budget or self.settings.memory.budget,
+            limit=limit,
+            kinds=tuple(one_of(kind, "kind", KINDS) for kind in kinds),
+            episodes=episodes,
+            links=links,
+            as_of=when(as_of, "as_of"),
+            true_at=when(true_at, "true_at"),
+            hidden=quarantined,
+        )
+        found = recalling.recall(self.store, query)
+        if session and found.hits:
+            ingesting.note_served(self.store, [hit.id for hit in found], self.store.home(scope), session)
+        return found
+
+    def brief(self, task: str, *, budget: int = 0, session: str = "", recent: int = 0, **scope: Level) -> Brief:
+        """A ready block of context for a task; `recent` keeps the last turns of the session verbatim."""
+        place = self.store.place(scope)
+        found = briefs.brief(
+            self.store, task, place, budget=budget or self.settings.memory.budget, session=session, recent=recent
+        )
+        if session and found.hits:
+            ingesting.note_served(self.store, [hit.id for hit in found.hits], self.store.home(scope), session)
+        return found
+
+    def get(self, id: str, **scope: Level) -> Version:  # noqa: A002 - what everybody calls it
+        """One memory with its state and all its evidence; the beginning of its id is enough."""
+        self.store.use()
+        memory = self.store.find(id, self.store.place(scope))
+        return self.store.versions([memory.id])[memory.id]
+
+    def list(
+        self, *, kinds: Sequence[Kind] = (), retired: bool = False, limit: int = 100, **scope: Level
+    ) -> Sequence[Statement]:
+        """Memories of a scope, the newest last."""
+        self.store.use()
+        view = self.store.view(self.store.place(scope), kinds=tuple(kinds), live=not retired, hidden=retired)
+        return [memory_of(row) for row in self.store.index.select("type", ["memory"], view=view, limit=limit)]
+
+    def history(self, id: str, **scope: Level) -> Sequence[Version]:  # noqa: A002 - what everybody calls it
+        """Everything that was held about the same thing, oldest first; by id, beginning of one, or key."""
+        self.store.use()
+        place = self.store.place(scope)
+        view = self.store.view(place, live=False, hidden=True)
+        keyed = [row.id for row in self.store.index.select("key", [id], view=view)]
+        ids = keyed or [self.store.find(id, place).id]
+        found = self.store.versions(ids)
+        return sorted(found.values(), key=lambda version: (version.memory.since, version.memory.learned))
+
+    def forget(self, *ids: str, key: str = "", source: str = "", reason: str = "", **scope: Level) -> Change:
+        """Retire memories; `undo` takes it back. By source, what was derived from it goes too."""
+        wanted = forgetting.Wanted(ids=ids, key=key, source=source)
+        change = forgetting.forget(self.store, wanted, self.store.place(scope), reason=reason)
+        self.wrote()
+        return change
+
+    def erase(self, *ids: str, key: str = "", source: str = "", **scope: Level) -> Erased:
+        """Remove the text for good from files, segments and index."""
+        wanted = forgetting.Wanted(ids=ids, key=key, source=source)
+        erased = forgetting.erase(self.store, wanted, self.store.place(scope))
+        self.wrote()
+        return erased
+
+    def undo(self, change: str) -> Change:
+        """Take back a change that `forget` made."""
+        made = forgetting.undo(self.store, change)
+        self.wrote()
+        return made
+
+    def explain(self, text: str, id: str = "", **scope: Level) -> str:  # noqa: A002
+        """Why a memory is or is not among the answers to a question, in one line."""
+        self.store.use()
+        memory = self.store.find(id, self.store.place(scope))
+        query = recalling.Query(text=text, scope=self.store.place(scope), budget=self.settings.memory.budget)
+        found = recalling.recall(self.store, query)
+        for place, hit in enumerate(found, 1):
+            if memory.id in (hit.id, *hit.twins):
+                shares = ", ".join(f"{channel} {share:.2f}" for channel, share in hit.channels.items())
+                stands = "" if hit.id == memory.id else f" through its twin {hit.id}"
+                return f"{memory.id} is answer {place} of {len(found)}{stands}, score {hit.score:.3f}: {shares}"
+        for dropped in found.dropped:
+            if dropped.id == memory.id:
+                return f"{memory.id} was found (score {dropped.score:.3f}) and dropped: {dropped.reason}"
+        state = self.get(memory.id, **scope)
+        if memory.quarantine:
+            return f"{memory.id} is in quarantine: {memory.quarantine}"
+        if state.state != "current":
+            return f"{memory.id} is {state.state}" + (f" by {state.by}" if state.by else "")
+        return f"{memory.id} is current, and no channel found it for this question"
+
+    def export(self, **scope: Level) -> Iterator[str]:
+        """Everything in a scope as JSON lines."""
+        return transfer.export(self.store, self.store.place(scope))
+
+    def import_(self, path: str | Path) -> dict[str, int]:
+        """Memories, changes and episodes from a Spiral export; twice changes nothing."""
+        tally = transfer.take_in(self.store, Path(path))
+        self.wrote()
+        return tally
+
+    def reindex(self, progress: Progress | None = None) -> Counts:
+        """Rebuild the index from the files alone and swap it in; others go on with the present one meanwhile."""
+        counts = reindex(self.store, progress)
+        self.wrote()
+        return counts
+
+    def embed(self, progress: Progress | None = None, limit: int = 0) -> int:
+        """Make the vectors that are owed; how many were made. Stopped half-way, it goes on from there."""
+        return embed.embed(self.store, progress, limit=limit)
+
+    def episode(self, id: str) -> Episode:  # noqa: A002
+        """One episode, verbatim."""
+        row = self.store.index.get([id]).get(id)
+        if row is None or row.type != "episode":
+            raise NotFoundError(f"there is no episode {id!r}")
+        return episode_of(row)
+
+    def counts(self) -> Counts:
+        """How much there is."""
+        self.store.use()
+        return self.store.index.counts()
+
+    def served(self, session: str) -> Sequence[str]:
+        """The texts that were served to a session."""
+        rows = self.store.index.select("session", [session])
+        return ingesting.served_texts(self.store, [episode_of(row) for row in rows if row.type == "episode"])
+
+    def wrote(self) -> None:
+        """Something was written: the page is behind, and vectors may be owed, which a thread makes meanwhile."""
+        self.changed = True
+        alive = self.worker is not None and self.worker.is_alive()
+        if self.settings.embedder.background and self.store.embedder is not None and not alive:
+            self.worker = threading.Thread(target=self.catch_up, name="spiral-embed", daemon=True)
+            self.worker.start()
+
+    def catch_up(self) -> None:
+        """Make owed vectors in the background; a failing model only leaves them owed, which recall tells."""
+        with suppress(EmbedderError, StoreLockedError):
+            embed.embed(self.store, None, limit=2_000, wait=False)
+
+
+def open_embedder(settings: Settings) -> Embedder | None:
+    """The embedder that the settings name; None for words only."""
+    wanted = settings.embedder
+    if wanted.model in ("none", "none:"):
+        return None
+    embedder: Embedder = load(
+        "embedder", wanted.model, base_url=wanted.base_url, api_key=wanted.api_key, dimensions=wanted.dimensions
+    )
+    return embedder
+
+
+def when(value: When, name: str) -> datetime | None:
+    """A moment as a caller may write it."""
+    return None if value in (None, "") else moment(value, name)
+
+
+def one_of(value: Word, name: str, known: Sequence[str]) -> Word:
+    """The value, if it is one of the known words."""
+    if value not in known:
+        raise UsageError(f"{name} must be one of {', '.join(known)}, not {value!r}")
+    return value

@@ -1,0 +1,32 @@
+"""Rebuilding the index from the files alone."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+
+from spiral.errors import StoreError
+from spiral.memory import embed, sync
+from spiral.memory.store import Store
+from spiral.memory.sync import Progress
+from spiral.ports import Counts
+
+
+def reindex(store: Store, progress: Progress | None = None) -> Counts:
+    """Build a new index beside the present one, then swap it in.
+
+    Writers go on meanwhile; what they wrote is followed once more inside the writers' lock before the swap, so nothing
+    is missed. A crash before the swap leaves the present index as it was.
+    """
+    fresh = store.index.successor()
+    sync.follow(store.folder, fresh, store.default, full=True, progress=progress)
+    # The present index may be damaged, which may be why we are here: the vectors are then made anew below.
+    with suppress(StoreError):
+        fresh.borrow(store.index)
+    with fresh.atomic():
+        sync.follow(store.folder, fresh, store.default, full=True)
+    fresh.succeed()
+    fresh.close()
+    store.index.refresh()
+    if store.embedder is not None:
+        embed.embed(store, progress)
+    return store.index.counts()

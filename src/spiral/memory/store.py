@@ -1,0 +1,123 @@
+"""One store: its files, its index, and who is asking."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
+from pathlib import Path
+
+from spiral.errors import NotFoundError, ScopeError, StoreError, UsageError
+from spiral.memory import codec, entries, sync
+from spiral.memory.files import Folder
+from spiral.memory.settle import Moment, settle
+from spiral.model import ANY, LEVELS, Change, Scope, Statement, Version, Visibility, narrowed
+from spiral.ports import Embedder, Index, View
+
+FEW = 2_000
+"""Up to so many files each is looked at before every use; beyond, only as often as costs a twentieth of the time."""
+
+ALIASES = {"org_id": "org", "app_id": "app", "user_id": "user", "agent_id": "agent", "run_id": "run"}
+
+
+@dataclass(slots=True)
+class Store:
+    """What every operation works on."""
+
+    folder: Folder
+    index: Index
+    locks: Path
+    """Where leases are kept, on this machine."""
+    scope: Scope
+    """What is assumed where a caller names no level."""
+    owner: str
+    visibility: Visibility = "team"
+    embedder: Embedder | None = None
+    clock: Callable[[], datetime] = field(default=lambda: datetime.now(UTC))
+    scanned: float = 0.0
+    pace: float = 0.0
+
+    @property
+    def default(self) -> Statement:
+        """What a file that a person made by hand is taken to be, where it does not say."""
+        scope = Scope(org=self.scope.org, app=self.scope.app)
+        return replace(entries.BLANK, scope=scope, owner=self.owner, visibility=self.visibility)
+
+    def use(self) -> list[str]:
+        """Bring the index up to date before a use; what could not be done is told, not hidden."""
+        self.index.refresh()
+        try:
+            began = time.monotonic()
+            full = began - self.scanned > self.pace
+            sync.follow(self.folder, self.index, self.default, full=full)
+            if full:
+                self.scanned = time.monotonic()
+                many = self.index.counts().memories > FEW
+                self.pace = (self.scanned - began) * 20 if many else 0.0
+            sync.due(self.index, self.clock())
+        except StoreError as fault:
+            return [f"the index could not follow the files: {fault}"]
+        return []
+
+    def place(self, levels: dict[str, str | None]) -> Scope:
+        """The scope that a caller means: what was named, over what the settings say."""
+        named: dict[str, str] = {}
+        for name, value in levels.items():
+            level = ALIASES.get(name, name)
+            if level not in LEVELS:
+                raise ScopeError(f"unknown scope level {name!r}; choose one of {', '.join(LEVELS)}")
+            if value is not None:
+                named[level] = value
+        scope = narrowed(self.scope, **named)
+        if not scope.app:
+            raise ScopeError("a scope needs an app; name it with app=…, --app or memory.app in spiral.toml")
+        return scope
+
+    def home(self, levels: dict[str, str | None]) -> Scope:
+        """The scope that something is written to: as `place`, and every level is one value."""
+        scope = self.place(levels)
+        if wild := [level for level, value in scope.levels().items() if value == ANY]:
+            raise ScopeError(f"{wild[0]}='*' is for asking; what is written belongs to one {wild[0]}")
+        return scope
+
+    def view(self, scope: Scope, **rest: object) -> View:
+        """What the caller may see."""
+        return replace(View(scope=scope, owner=self.owner), **rest)  # type: ignore[arg-type]
+
+    def find(self, name: str, scope: Scope) -> Statement:
+        """The memory of that id or unique beginning of one, if the caller may see it."""
+        view = self.view(scope, live=False, hidden=True)
+        rows = self.index.select("id^", [name], view=view) if name else []
+        exact = [row for row in rows if row.id == name] or rows
+        if not exact:
+            raise NotFoundError(f"there is no memory {name!r} in {scope}; `spiral memory list` shows those there are")
+        if len(exact) > 1:
+            raise UsageError(f"{name!r} is the beginning of {len(exact)} ids; give more of it")
+        return entries.memory_of(exact[0])
+
+    def versions(self, ids: Sequence[str], at: Moment | None = None) -> dict[str, Version]:
+        """The state of these memories and of their slot-mates, with evidence merged in."""
+        now = self.clock()
+        group = sync.gather(self.index, ids, [])
+        everyone = (*group.core, *group.others)
+        # What is in the store is known now, whatever the clock says.
+        latest = max((now, *(memory.learned for memory in everyone), *(change.at for change in group.changes)))
+        states = settle(everyone, [codec.slot(memory) for memory in everyone], group.changes, at or Moment(now, latest))
+        core = {memory.id for memory in group.core}
+        return {
+            name: replace(state, memory=merged(state.memory, group.changes))
+            for name, state in states.items()
+            if name in core
+        }
+
+
+def merged(memory: Statement, changes: Sequence[Change]) -> Statement:
+    """The memory with the evidence that later changes brought."""
+    more = [
+        item
+        for change in changes
+        if change.verb == "evidence" and memory.id in change.targets
+        for item in change.evidence
+    ]
+    return replace(memory, evidence=tuple(dict.fromkeys((*memory.evidence, *more)))) if more else memory

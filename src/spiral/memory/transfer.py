@@ -1,0 +1,72 @@
+"""Everything in a scope as JSON lines, and back."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+from spiral.errors import UsageError
+from spiral.memory import codec, document, entries, ingest
+from spiral.memory.remember import enter, save
+from spiral.memory.store import Store
+from spiral.model import Scope
+
+FORMAT = 1
+
+
+def export(store: Store, scope: Scope) -> Iterator[str]:
+    """One line a memory, change and episode that the caller may see, retired too; the first line says what it is."""
+    store.use()
+    yield json.dumps({"spiral": "export", "format": FORMAT})
+    ids: set[str] = set()
+    for kind in ("memory", "episode"):
+        view = store.view(scope, types=(kind,), live=False, hidden=True)
+        for row in store.index.select("type", [kind], view=view):
+            ids.add(row.id)
+            yield f'{{"type":"{kind}","{kind}":{row.body}}}'
+    for row in store.index.select("type", ["change"]):
+        change = entries.change_of(row)
+        if ids & set(change.targets):
+            ids.add(row.id)
+            yield f'{{"type":"change","change":{row.body}}}'
+
+
+def take_in(store: Store, path: Path) -> dict[str, int]:
+    """Import a file or folder; how many of each were new. A second import changes nothing."""
+    if not path.exists():
+        raise UsageError(f"there is no file {str(path)!r} to import")
+    store.use()
+    tally = {"memories": 0, "changes": 0, "episodes": 0}
+    lines = path.read_text("utf-8", errors="replace").splitlines()
+    if json.loads(lines[0]).get("format", 0) > FORMAT:
+        raise UsageError(f"{str(path)!r} was exported by a newer Spiral; upgrade this one")
+    with store.index.atomic():
+        for number, line in enumerate(lines[1:], 2):
+            if line.strip():
+                take_line(store, line, f"{path}:{number}", tally)
+    return tally
+
+
+def take_line(store: Store, line: str, where: str, tally: dict[str, int]) -> None:
+    """One line of our own export; what is there already stays as it is."""
+    try:
+        table = json.loads(line)
+        body = table[table["type"]]
+        known = store.index.get([body["id"]])
+    except (ValueError, KeyError, TypeError):
+        raise UsageError(f"{where} is not a line of a Spiral export") from None
+    if known:
+        return
+    if table["type"] == "memory":
+        save(store, codec.statement_from(body, default=entries.BLANK))
+        tally["memories"] += 1
+    elif table["type"] == "change":
+        change = codec.change_from(body)
+        target = store.folder.path_of_change(change)
+        store.folder.write(target, document.write_change(change))
+        enter(store, target, entries.of_change(change, target))
+        tally["changes"] += 1
+    else:
+        ingest.keep(store, [codec.episode_from(body)])
+        tally["episodes"] += 1
