@@ -20,6 +20,7 @@ from spiral.memory import ingest as ingesting
 from spiral.memory import recall as recalling
 from spiral.memory import remember as remembering
 from spiral.memory.codec import moment
+from spiral.memory.document import printable
 from spiral.memory.entries import episode_of, memory_of
 from spiral.memory.files import Folder
 from spiral.memory.reindex import reindex
@@ -212,7 +213,7 @@ class Memory:
         """What is known about a question, best first, within the budget; with a session, what it was told is noted."""
         place = self.store.place(scope)
         query = recalling.Query(
-            text=text,
+            text=printable(text),
             scope=place,
             budget=budget or self.settings.memory.budget,
             limit=limit,
@@ -232,7 +233,7 @@ class Memory:
         """A ready block of context for a task; `recent` keeps the last turns of the session verbatim."""
         place = self.store.place(scope)
         found = briefs.brief(
-            self.store, task, place, budget=budget or self.settings.memory.budget, session=session, recent=recent
+            self.store, printable(task), place, budget=budget or self.settings.memory.budget, session=session, recent=recent
         )
         if session and found.hits:
             ingesting.note_served(self.store, [hit.id for hit in found.hits], self.store.home(scope), session)
@@ -286,7 +287,7 @@ class Memory:
         """Why a memory is or is not among the answers to a question, in one line."""
         self.store.use()
         memory = self.store.find(id, self.store.place(scope))
-        query = recalling.Query(text=text, scope=self.store.place(scope), budget=self.settings.memory.budget)
+        query = recalling.Query(text=printable(text), scope=self.store.place(scope), budget=self.settings.memory.budget)
         found = recalling.recall(self.store, query)
         for place, hit in enumerate(found, 1):
             if memory.id in (hit.id, *hit.twins):
@@ -321,6 +322,7 @@ class Memory:
 
     def embed(self, progress: Progress | None = None, limit: int = 0) -> int:
         """Make the vectors that are owed; how many were made. Stopped half-way, it goes on from there."""
+        self.store.use()
         return embed.embed(self.store, progress, limit=limit)
 
     def episode(self, id: str) -> Episode:  # noqa: A002

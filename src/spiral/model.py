@@ -47,7 +47,7 @@ class Scope:
             value = getattr(self, level)
             if not isinstance(value, str):
                 raise ScopeError(f"scope level {level} must be text, not {value!r}")
-            if len(value) > 200 or any(ord(char) < 32 or ord(char) == 127 for char in value):
+            if len(value) > 200 or any(ord(char) < 32 or 0xD800 <= ord(char) < 0xE000 for char in value):
                 raise ScopeError(f"scope level {level} must be one line of at most 200 characters, not {value[:60]!r}")
 
     def levels(self) -> dict[str, str]:

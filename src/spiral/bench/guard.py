@@ -19,6 +19,7 @@ SPLITS = ("tune", "held")
 
 _SLOT = re.compile(r"⟦(\w+):([^⟧]+)⟧")
 _SECRET = re.compile(r"⟪([^⟫]+)⟫")
+_MARK = re.compile(r"\[redacted:[^\]]*\]")
 _FRAGMENT = 6
 """So many characters of a secret that are left in a row count as a leak."""
 _ALPHABETS = {
@@ -127,7 +128,8 @@ def _taken_out(example: Example) -> bool:
         return clean != example.text
     size = min(_FRAGMENT, len(example.secret))
     parts = (example.secret[at : at + size] for at in range(len(example.secret) - size + 1))
-    return not any(part in clean for part in parts)
+    left = _MARK.sub(" ", clean)
+    return not any(part in left for part in parts)
 
 
 def _row(name: str, split: str, judged: Iterable[tuple[Example, bool]]) -> Row:

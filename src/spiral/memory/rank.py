@@ -48,7 +48,8 @@ def prior(hit: Hit, now: datetime) -> float:
     """How much what a hit is, apart from the question, speaks for it: authority, and a little its age."""
     if hit.memory is None:
         return EPISODE
-    age = max(0.0, (now - hit.memory.since).total_seconds() / 86_400)
+    # Whole days: two questions in a row are answered in the same order.
+    age = max(0, (now.date() - hit.memory.since.date()).days)
     return AUTHORITY[hit.memory.authority] * (1.0 + 0.05 / (1.0 + age / 30))
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from spiral.memory.redact_headers import header_spans
 from spiral.memory.redact_named import named_spans
@@ -13,6 +13,8 @@ _MARK = re.compile(r"\[redacted:[a-z0-9-]{1,40}\]")
 _BEGIN = re.compile(r"-{4,5} ?BEGIN (?:[A-Z0-9]{1,16} ){0,3}PRIVATE KEY(?: BLOCK)? ?-{4,5}")
 _END = re.compile(r"-{4,5} ?END (?:[A-Z0-9]{1,16} ){0,3}PRIVATE KEY(?: BLOCK)? ?-{4,5}")
 _LONGEST_KEY = 64_000
+_REACH = 66_000
+"""No rule looks farther than this from a secret."""
 _KEY_RUN = re.compile(r"[A-Za-z0-9+/=]{16}")
 _KEY_HEAD = re.compile(
     r"(?:(?:[\s\"'+,|>#*]|\\[nrt\\\"])*+(?:[A-Za-z-]{2,20}: [^\n\\]{0,120}+(?=\n|\\n)|[A-Za-z0-9+/=]{16,}+))++"
@@ -28,27 +30,28 @@ def redact(text: str) -> tuple[str, tuple[str, ...]]:
     round leaves fewer characters outside the marks, so it comes to an end.
     """
     what: set[str] = set()
-    while spans := _merged(text, sorted(_spans(text))):
+    spans = _merged(text, _spans(text))
+    while spans:
         what.update(span.what for span in spans)
-        text = _replaced(text, spans)
+        text, places = _replaced(text, spans)
+        spans = _merged(text, (span for start, end in _around(text, places) for span in _spans(text[start:end], start)))
     return text, tuple(sorted(what))
 
 
-def _spans(text: str) -> Iterator[Span]:
-    if "PRIVATE KEY" in text:
-        yield from _private_keys(text)
-    yield from token_spans(text)
-    yield from header_spans(text)
-    yield from named_spans(text)
+def _spans(text: str, offset: int = 0) -> Iterator[Span]:
+    """Secrets in a part of a text that begins at `offset`."""
+    for find in (_private_keys, token_spans, header_spans, named_spans):
+        for start, end, what in find(text):
+            yield Span(start + offset, end + offset, what)
 
 
-def _merged(text: str, spans: list[Span]) -> list[Span]:
+def _merged(text: str, spans: Iterable[Span]) -> list[Span]:
     """Spans that overlap become one; marks are taken in whole; spans of marks alone are left out."""
-    if not spans:
+    found = list(spans)
+    if not found:
         return []
-    marks = [mark.span() for mark in _MARK.finditer(text)]
     merged: list[Span] = []
-    for start, end, what in sorted([*spans, *(Span(*mark, "") for mark in marks)]):
+    for start, end, what in sorted([*found, *(Span(*mark.span(), "") for mark in _MARK.finditer(text))]):
         if merged and start < merged[-1].end:
             last = merged[-1]
             merged[-1] = Span(last.start, max(end, last.end), last.what or what)
@@ -57,17 +60,38 @@ def _merged(text: str, spans: list[Span]) -> list[Span]:
     return [span for span in merged if span.what and not _MARK.fullmatch(text, span.start, span.end)]
 
 
-def _replaced(text: str, spans: list[Span]) -> str:
+def _replaced(text: str, spans: list[Span]) -> tuple[str, list[int]]:
+    """The new text, and where in it the marks stand."""
     parts: list[str] = []
-    done = 0
+    places: list[int] = []
+    done = length = 0
     for start, end, what in spans:
-        parts += text[done:start], f"[redacted:{what}]"
+        mark = f"[redacted:{what}]"
+        parts += text[done:start], mark
+        places.append(length + start - done)
+        length += start - done + len(mark)
         done = end
-    return "".join([*parts, text[done:]])
+    return "".join([*parts, text[done:]]), places
+
+
+def _around(text: str, places: list[int]) -> list[tuple[int, int]]:
+    """Whole lines around the places, as far as any rule looks; stretches that touch are one."""
+    stretches: list[tuple[int, int]] = []
+    for place in places:
+        if stretches and place + _REACH <= stretches[-1][1]:
+            continue
+        start = text.rfind("\n", 0, max(0, place - _REACH)) + 1
+        end = text.find("\n", place + _REACH) + 1 or len(text)
+        if stretches and start <= stretches[-1][1]:
+            start = stretches.pop()[0]
+        stretches.append((start, end))
+    return stretches
 
 
 def _private_keys(text: str) -> Iterator[Span]:
     """Key blocks, whole or cut off at either end."""
+    if "PRIVATE KEY" not in text:
+        return
     heads = [found.span() for found in _BEGIN.finditer(text)]
     tails = [found.span() for found in _END.finditer(text)]
     position = 0

@@ -11,12 +11,13 @@ from spiral.memory.redact_tokens import Span
 _AUTHORIZATION = re.compile(
     r"authorization[\"'\\]{0,3}[ \t]{0,4}[:=,][ \t]{0,4}[rbf]?[\"'`\\]{0,3}"
     r"(?P<scheme>(?:bearer|basic|token|digest|apikey|bot|negotiate|key)[ \t]{1,4})?"
-    r"(?P<value>[A-Za-z0-9._~+/=:$-]{6,8000}+)",
+    r"(?P<value>[A-Za-z0-9._~+/=:$-]{6,8000}+)(?![(\[])",
     re.IGNORECASE,
 )
 _BEARER = re.compile(r"[Bb]earer[ \t]{1,4}([A-Za-z0-9._~+/=-]{16,8000}+)")
 _COOKIE = re.compile(
-    r"[Cc]ookie[\"'\\]{0,3}[ \t]{0,4}[:,][ \t]{0,4}[\"'`\\]{0,3}([^\s\"'`\\=;]{1,80}=[^\n\"'`\\]{1,8000}+)"
+    r"[Cc]ookie(?:[\"'\\]{1,3}[ \t]{0,4}[:,]|[ \t]{0,4}:)[ \t]{0,4}[\"'`\\]{0,3}"
+    r"([^\s\"'`\\=;]{1,80}=[^\n\"'`\\]{1,8000}+)"
 )
 _COOKIE_VALUE = re.compile(r"=([^;\s]{8,})")
 _COMMANDS = (
@@ -28,7 +29,7 @@ _COMMANDS = (
         " login ",
         r"(?:docker|podman|helm)[a-z ]{0,12} login\b[^\n|;]{0,200}?[ \t]-p[ \t]+[\"']?(?P<value>[^\s\"']{1,200})",
     ),
-    ("login ", r"login[ \t\n]+\S{1,80}[ \t\n]+password[ \t\n]+(?P<value>\S{1,200})"),
+    ("login ", r"login[ \t\n]+[\w.@+-]{1,80}[ \t\n]+password[ \t\n]+(?P<value>\S{1,200})"),
 )
 _PATTERNS = tuple((needle, re.compile(pattern)) for needle, pattern in _COMMANDS)
 

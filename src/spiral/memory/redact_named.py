@@ -34,33 +34,42 @@ _NAMES: tuple[tuple[str, Family, re.Pattern[str]], ...] = (
 )
 """What a name contains, what that says of the value, and what follows; matched against the text in lower case."""
 _VALUE = re.compile(
-    r"(?:[rbfuRBFU]{0,2}(?P<quote>\"{3}|'{3}|\\{0,3}[\"'`])(?P<quoted>(?:\\.|[^\\\n]){1,4000}?)(?P=quote))"
+    r"(?:[rbfuRBFU]{0,2}(?P<quote>\"{3}|'{3}|\\{0,3}[\"'`])(?!(?P=quote))(?P<quoted>(?:\\.|[^\\\n]){1,4000}?)(?P=quote))"
     r"|(?:[|>][-+]?[ \t]*\n[ \t]+)?[\"'`]?(?P<bare>(?:(?!\\[nrt])[^\s\"'`]){1,300}+)"
 )
 _JUDGED = 300
 """So much of an unquoted value is looked at; when it is a secret, the rest goes too."""
-_BARE_REST = re.compile(r"[^\s\"'`]*+")
-_FLAG = re.compile(r"--?[\w-]{0,40}\Z")
+_BARE_END = re.compile(r"[\s\"'`]")
+_FLAG = re.compile(r"(?<![\w-])--[\w-]{0,40}\Z")
+_FLAG_END = re.compile(r"[ \t]*(?:[\n\\|;&>\"'`)-]|\Z)")
+"""After a flag's value comes another flag or the end; in a sentence about the flag, a word."""
 _PAGING = re.compile(r"(?:page|next|continuation|sync|cursor|resume|csrf|fencing)[_-]?\Z")
 _LINE_START = re.compile(
     r"[ \t]*+(?:(?:export|set|env|-e)[ \t]++|[-#*>]++[ \t]*+)*+[\w.\"'\[\]/:@-]*+\Z", re.IGNORECASE
 )
 _LINE_END = re.compile(r"[\"'`]?[ \t]*(?:#[^\n]*)?(?:\r?\n|\\n|\Z)")
+_UNFINISHED = (",", ")", "):", "{")
+"""A line that ends so is code."""
 _CUT = re.compile(r"[&;,)}\]<]")
 
 _PLACEHOLDER = re.compile(
     r"\$\{.*|\$\(.*|\$[A-Za-z_]\w*\Z|%[s(].*|%\w+%\Z|\{.*|<.*|\[.*|\*+\Z|\.{2,}|…"
-    r"|[xX*.•_-]{3,}\Z|(?:your|my|the|some|insert|enter|replace|example|sample|dummy|fake|placeholder)(?:[-_ ].*|\Z)"
+    r"|\W?[xX*.•_-]{3,}\Z|(?:your|my|the|some|insert|enter|replace|example|sample|dummy|fake|placeholder)(?:[-_ ].*|\Z)"
     r"|(?:change[-_ ]?me|redacted|hidden|secret|password|passwd|token|todo|tbd|none|null|nil|undefined|true|false"
     r"|yes|no|on|off|[01]|string|str|bytes|text|n/?a|empty|required|optional|unset|default|test)[-_!.]*\Z"
-    r"|.{0,40}(?:example|placeholder|changeme|xxxx)(?:[-_ ].*)?\Z",
+    r"|.{0,40}(?:(?:example|placeholder|changeme|xxxx)(?:[-_ ].*)?|\.{3}|…)\Z",
     re.IGNORECASE | re.DOTALL,
 )
 _SHOUTED = re.compile(r"[A-Z]*_*[A-Z_]*(?:PASS|TOKEN|SECRET|KEY|CREDENTIAL)[A-Z_]*\Z")
 _CODE = re.compile(
-    r"[A-Za-z_$][\w$.]*[(\[].*|[A-Za-z_$][\w$]*(?:(?:\.|->|::|\?\.)[A-Za-z_$][\w$]*)+[;,)]*\Z|[&*!@(=|+-].*|\w+\?\Z",
+    r"[A-Za-z_$][\w$.]*[(\[].*|[A-Za-z_$][\w$]*(?:(?:\.|->|::|\?\.)[A-Za-z_$][\w$]*)+[;,)]*\Z|:.*|\w+\?\Z",
     re.DOTALL,
 )
+_SYNTAX = re.compile(r"[&*!@(=|+-]")
+_SPELT = re.compile(
+    r"(?=.{0,80}(?:[_.-]|[a-z][A-Z]))[A-Za-z_.-]{0,60}(?i:pass|secret|token|key|credential)[A-Za-z_.-]{0,60}\Z"
+)
+"""A name that speaks of secrets, not a secret: `challengePassword`."""
 _IDENTIFIER = re.compile(r"[A-Za-z_$]+[;,)]*\Z")
 _HASHED = re.compile(r"(?:sha\d{1,3}|md5|blake\d?\w?|urn|data)[:-]", re.IGNORECASE)
 _PATH = re.compile(r"(?:~|\.{1,2})?/[\w.@-]+(?:/[\w.@-]*)*\Z|[A-Za-z]:\\|[a-z+]{2,12}://")
@@ -119,20 +128,24 @@ def _judged(text: str, name: re.Match[str], value: re.Match[str], family: Family
     quoted = value["quoted"] is not None
     start, end = value.span("quoted" if quoted else "bare")
     tight = name.end() - name.end("closed") == len(sep)
-    alone = not quoted and _alone(text, name.start(), end)
+    alone = not quoted and not text.endswith(_UNFINISHED, start, end) and _alone(text, name.start(), end)
     if not quoted:
         end = _bare_end(text, start, end, alone=alone)
+    flag = name["sep"] == ""
+    if flag and not quoted and not _FLAG_END.match(text, end):
+        return None
     if sep.startswith("is "):
         end = start + len(text[start:end].rstrip(".,;:!?)"))
         found = _told(text[start:end])
     else:
         shouted = text[name.start() : name.end("closed")].isupper() and (tight or sep == ":")
-        literal = quoted or name["sep"] == "" or shouted or (alone and tight and sep == "=")
+        literal = (quoted and sep not in ("==", "===")) or flag or shouted or (alone and tight and sep == "=")
         found = _secret(text[start:end], family, literal=literal, quoted=quoted)
     if not found:
         return None
     if not quoted and end - start == _JUDGED:
-        end = _BARE_REST.match(text, end).end()
+        rest = _BARE_END.search(text, end)
+        end = rest.start() if rest else len(text)
     return Span(start, end, family)
 
 
@@ -174,7 +187,9 @@ def _secret(value: str, family: Family, *, literal: bool, quoted: bool) -> bool:
         return False
     if not quoted and _CODE.match(value):
         return False
-    if not literal and _IDENTIFIER.match(value):
+    if not literal and (_IDENTIFIER.match(value) or _SYNTAX.match(value)):
+        return False
+    if _SPELT.match(value):
         return False
     if _PROSE.search(value) and (" " in value or not literal):
         return False
@@ -186,5 +201,5 @@ def _weighed(value: str, family: Family, *, literal: bool) -> bool:
     if family == "password":
         return len(value) >= 3 if literal else len(value) >= 6 and telling
     if family == "secret":
-        return len(value) >= 6 if literal else len(value) >= 8 and telling
+        return " " not in value and (len(value) >= 6 if literal else len(value) >= 8 and telling)
     return mixed(value) and not _UUID.match(value)

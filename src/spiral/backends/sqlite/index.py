@@ -35,8 +35,6 @@ class SqliteIndex(Generations):
     def __init__(self, folder: Path, *, model: str = "", pinned: str = "", wait: float = WAIT) -> None:
         super().__init__(folder, pinned=pinned, wait=wait)
         self.model = model
-        self.terms: set[str] = set()
-        """Identifiers that this process has added; a cache, emptied when a transaction fails."""
 
     def successor(self) -> SqliteIndex:
         """An empty index beside this one, to be filled and then installed by `succeed`."""
@@ -91,13 +89,11 @@ class SqliteIndex(Generations):
 
     def learn(self, exact: str) -> None:
         """Add identifiers to the vocabulary."""
-        for term in set(exact.split()) - self.terms:
+        for term in set(exact.split()):
             if 3 <= len(term) <= 120:
                 added = self.db.execute("INSERT OR IGNORE INTO term(text) VALUES (?)", (term,))
                 if added.rowcount > 0:
                     self.db.execute("INSERT INTO term_part(rowid, text) VALUES (?,?)", (added.lastrowid, term))
-            if len(self.terms) < 50_000:
-                self.terms.add(term)
 
     def drop(self, name: str, seq: int) -> None:
         """Take one entry out of every table."""
@@ -131,7 +127,6 @@ class SqliteIndex(Generations):
                             (row[0], term),
                         )
                         self.db.execute("DELETE FROM term WHERE id = ?", (row[0],))
-            self.terms.clear()
             self.db.execute("INSERT INTO fts(fts) VALUES ('optimize')")
             self.db.execute("INSERT INTO term_part(term_part) VALUES ('optimize')")
         with self.turn():

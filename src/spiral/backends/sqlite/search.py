@@ -107,7 +107,7 @@ def nearby(db: sqlite3.Connection, nearest: Nearest, parts: Sequence[int], withi
         marks = ",".join(map(str, near))
         rows = db.execute(f"SELECT doc.seq, doc.id FROM doc WHERE doc.seq IN ({marks}) AND {within}").fetchall()
         if len(rows) >= limit or len(near) < wanted:
-            scored = sorted(((row[1], near[row[0]]) for row in rows), key=lambda hit: (-hit[1], hit[0]))
+            scored = sorted(((row[1], round(near[row[0]], 5)) for row in rows), key=lambda hit: (-hit[1], hit[0]))
             return scored[:limit]
         wanted *= 4
 
