@@ -308,9 +308,9 @@ class Memory:
         """Everything in a scope as JSON lines."""
         return transfer.export(self.store, self.store.place(scope))
 
-    def import_(self, path: str | Path) -> dict[str, int]:
-        """Memories, changes and episodes from a Spiral export; twice changes nothing."""
-        tally = transfer.take_in(self.store, Path(path))
+    def import_(self, path: str | Path, **scope: Level) -> dict[str, int]:
+        """Memories from a Spiral export, mem0, Claude Code's memory folder or Markdown; twice changes nothing."""
+        tally = transfer.take_in(self.store, Path(path), self.store.home(scope))
         self.wrote()
         return tally
 

@@ -142,7 +142,7 @@ def test_a_revoked_source_takes_what_was_derived_with_it_and_the_earlier_fact_ba
 
 
 def test_hard_forgetting_leaves_no_byte(words: Memory, repo: Path) -> None:
-    words.ingest([Message(role="user", text="Remember that the codename is zanzibarquux.")], session="one")
+    words.ingest([Message(role="user", text="Always use the zanzibarquux cache for sessions.")], session="one")
     found = words.list()
     assert [item.text for item in found if "zanzibarquux" in item.text]
     words.erase(*(item.id for item in found))
@@ -268,3 +268,15 @@ def test_an_empty_question_is_an_error_and_odd_ones_are_not(words: Memory) -> No
         except SpiralError as fault:
             pytest.fail(f"{question!r}: {fault}")
     assert texts(words, "deploys") == ["Deploys go out on Fridays."]
+
+
+def test_memories_of_other_programs_are_taken_in_once(words: Memory, tmp_path: Path) -> None:
+    file = tmp_path / "mem0.json"
+    file.write_text('[{"id": "1", "memory": "Ada prefers tea in the morning", "user_id": "ada"}]')
+    assert words.import_(file) == {"memories": 1, "already there": 0}
+    assert words.import_(file) == {"memories": 0, "already there": 1}
+    assert texts(words, "tea", user="ada") == ["Ada prefers tea in the morning"]
+    page = tmp_path / "MEMORY.md"
+    page.write_text("# Build\n\n- The build runs on Bazel.\n- Caches live in /tmp/cache.\n")
+    assert words.import_(page)["memories"] == 2
+    assert texts(words, "bazel") == ["The build runs on Bazel."]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from spiral.memory.junk import junk
@@ -16,6 +16,9 @@ CLOSE = 0.7
 
 LOOKED_AT = 200
 """Sentences of a text that are compared."""
+
+WHOLE = 2_000
+"""Characters of a served text that are compared as one; what stands after is compared sentence by sentence."""
 
 _CLAUSES = re.compile(r"[;—]\s*|,\s+(?:and|so|but)\s+|\s+and\s+", re.IGNORECASE)
 _OPENINGS = re.compile(
@@ -38,58 +41,79 @@ class Echo:
     """What it says that was not served: a number, a name, an identifier, a negation."""
 
 
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Source:
+    """A served text, or a sentence of it, reduced to its words."""
+
+    text: str
+    said: Said
+    words: frozenset[str]
+
+
 def echoes(text: str, served: Sequence[str]) -> Echo:
     """How much a text repeats what was served, verbatim or in other words; what differs or adds is news."""
     if not served:
         return Echo(share=0.0)
-    flat = " ".join(examined(text).lower().split())
-    verbatim = next((item for item in served if flat and flat in " ".join(item.lower().split())), "")
+    flat = _flat(text)
+    verbatim = next((item for item in served if flat and flat in _flat(item)), "")
     if verbatim:
         return Echo(share=1.0, served=verbatim)
-    sources = [(item, tuple(said(part) for part in (item, *sentences(item)))) for item in served]
+    sources = [source for item in served for source in _sources(item)]
     spoken = [sentence for sentence in sentences(text) if not junk(sentence)] or [text[:LOOKED_AT]]
-    least = Echo(share=1.0, served=served[0])
-    for sentence in spoken[:LOOKED_AT]:
-        least = min(least, _nearest(sentence, sources), key=_rank)
-    return least
+    return min((_nearest(sentence, sources) for sentence in spoken[:LOOKED_AT]), key=_rank)
 
 
 def is_echo(text: str, served: Sequence[str]) -> bool:
     """Whether a text says nothing that was not served."""
-    found = echoes(text, served)
-    return found.share >= CLOSE and not found.news
+    return _repeats(echoes(text, served))
+
+
+def _repeats(echo: Echo) -> bool:
+    return echo.share >= CLOSE and not echo.news
 
 
 def _rank(echo: Echo) -> tuple[bool, float]:
-    return (not echo.news, echo.share)
+    return (_repeats(echo), echo.share)
 
 
-def _nearest(sentence: str, sources: Sequence[tuple[str, tuple[Said, ...]]]) -> Echo:
+def _flat(text: str) -> str:
+    return " ".join(examined(text).lower().split())
+
+
+def _sources(item: str) -> Iterator[Source]:
+    """What was served, as a whole and sentence by sentence."""
+    whole = item[:WHOLE].strip()
+    for part in dict.fromkeys((whole, *sentences(item)[:LOOKED_AT])):
+        reduced = said(part)
+        yield Source(text=item, said=reduced, words=frozenset(reduced.words))
+
+
+def _nearest(sentence: str, sources: Sequence[Source]) -> Echo:
     """The best that one served text does for a sentence, or several for its clauses."""
     whole = _best(sentence, sources)
     clauses = [clause for clause in _CLAUSES.split(sentence) if len(clause.split()) > 2]
-    if (whole.share >= CLOSE and not whole.news) or len(clauses) < 2:
+    if _repeats(whole) or len(clauses) < 2:
         return whole
     apart = min((_best(clause, sources) for clause in clauses), key=_rank)
     return max(whole, apart, key=_rank)
 
 
-def _best(sentence: str, sources: Sequence[tuple[str, tuple[Said, ...]]]) -> Echo:
+def _best(sentence: str, sources: Sequence[Source]) -> Echo:
     spoken = said(_OPENINGS.sub("", sentence))
-    found = [_covered(spoken, item, part) for item, parts in sources for part in parts]
-    return max(found, key=_rank)
+    return max((_covered(spoken, source) for source in sources), key=_rank)
 
 
-def _covered(spoken: Said, item: str, source: Said) -> Echo:
+def _covered(spoken: Said, source: Source) -> Echo:
     """How much one served text covers; names and numbers count double, since they cannot be put otherwise."""
-    have = set(source.words)
-    words = [word for word in dict.fromkeys(spoken.words) if word not in WRAPPERS or word in have]
-    if not words:
-        return Echo(share=0.0, served=item)
+    if source.words.isdisjoint(spoken.words):
+        return Echo(share=0.0, served=source.text)
+    words = [word for word in dict.fromkeys(spoken.words) if word not in WRAPPERS or word in source.words]
     weights = {word: 2.0 if word in spoken.exact else 1.0 for word in words}
-    share = sum(weight for word, weight in weights.items() if word in have) / sum(weights.values())
-    news = {word for word in words if word in spoken.exact and word not in have}
-    return Echo(share=share, served=item, news=(*sorted(news), *turned(spoken, source), *exchanged(spoken, source)))
+    share = sum(weight for word, weight in weights.items() if word in source.words) / sum(weights.values())
+    news = sorted(word for word in words if word in spoken.exact and word not in source.words)
+    if share >= CLOSE:
+        news += [*turned(spoken, source.said), *exchanged(spoken, source.said)]
+    return Echo(share=share, served=source.text, news=tuple(news))
 
 
 def turned(one: Said, other: Said) -> tuple[str, ...]:

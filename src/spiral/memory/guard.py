@@ -21,8 +21,8 @@ _NEAR = 600
 """Signs add up when they stand within so many characters."""
 _PART = 4_000
 """A long text is heard in parts of so many characters."""
-_HIDDEN_ENOUGH = 0.5
-"""Where a reader would not see it, half as much is enough."""
+_HIDDEN_ENOUGH = 0.4
+"""Where a reader would not see it, less is enough."""
 
 _TAGS = re.compile("[\U000e0020-\U000e007e]{3,}")
 _FLAG = re.compile("\U0001f3f4[\U000e0030-\U000e007a]{2,6}\U000e007f")

@@ -10,9 +10,11 @@ from spiral.memory.similar import near
 from spiral.model import Authority, Dropped, Hit
 from spiral.ports import Channels
 
-WEIGHTS: Mapping[str, float] = {"key": 1.2, "exact": 1.0, "words": 0.8, "vector": 1.0, "anchor": 0.4, "part": 0.35}
+WEIGHTS: Mapping[str, float] = {"key": 1.2, "exact": 1.5, "words": 0.8, "vector": 1.0, "anchor": 0.4, "part": 0.35}
 FLOOR = 0.25
 """A similarity below this says nothing about meaning."""
+TELLING = 1.0
+"""A BM25 score below this comes from words that nearly every text has; it must not count as a channel's best."""
 AUTHORITY: Mapping[Authority, float] = {"directive": 1.12, "verified": 1.08, "observed": 1.0, "inferred": 0.9}
 EPISODE = 0.85
 """A raw episode counts for less than what was distilled from one."""
@@ -36,7 +38,7 @@ def fuse(found: Channels) -> list[Fused]:
         if not kept:
             continue
         # Similarity is comparable between questions as it stands; a BM25 score only within one.
-        best = 1.0 if channel == "vector" else max(score for _, score in kept) or 1.0
+        best = 1.0 if channel == "vector" else max(TELLING, *(score for _, score in kept))
         for name, score in kept:
             share = WEIGHTS.get(channel, 0.5) * score / best
             parts.setdefault(name, {})[channel] = max(share, parts.get(name, {}).get(channel, 0.0))

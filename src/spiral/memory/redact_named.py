@@ -13,7 +13,7 @@ Family = Literal["password", "secret", "token"]
 _TAIL = (
     r"(?:[_-]?(?:\d{1,3}|prod(?:uction)?|staging|live|test|dev|value|default))?"
     r"(?P<closed>(?:\\{0,3}[\"'`]|\]){0,3})[ \t]{0,20}"
-    r"(?:: ?[a-z][a-z.|\[\] ]{0,40}=(?!=)|(?P<sep>:=|=>|={1,3}|:(?!:)|is (?:now )?|(?<=[ \t])(?=[^\s=:])))[ \t]{0,20}"
+    r"(?:: ?[a-z][a-z.|\[\] ]{0,40}=(?!=)|(?P<sep>:=|=>|={1,3}|:(?!:)|>(?=[^<\s])|is (?:now )?|(?<=[ \t])(?=[^\s=:])))[ \t]{0,20}"
 )
 _KEYS = "|".join(
     f"(?<={kind}{joint}key)"
@@ -41,6 +41,7 @@ _JUDGED = 300
 """So much of an unquoted value is looked at; when it is a secret, the rest goes too."""
 _BARE_END = re.compile(r"[\s\"'`]")
 _FLAG = re.compile(r"(?<![\w-])--[\w-]{0,40}\Z")
+_ELEMENT = re.compile(r"<[\w:.-]{0,40}\Z")
 _FLAG_END = re.compile(r"[ \t]*(?:[\n\\|;&>\"'`)-]|\Z)")
 """After a flag's value comes another flag or the end; in a sentence about the flag, a word."""
 _PAGING = re.compile(r"(?:page|next|continuation|sync|cursor|resume|csrf|fencing)[_-]?\Z")
@@ -99,7 +100,8 @@ def _named(text: str, lower: str, family: Family, name: re.Match[str] | None) ->
     if not name:
         return None
     start = name.start()
-    if name["sep"] == "" and not _FLAG.search(text, max(0, start - 42), start):
+    before = {"": _FLAG, ">": _ELEMENT}.get(name["sep"])
+    if before and not before.search(text, max(0, start - 42), start):
         return None
     if family == "token" and _PAGING.search(lower, max(0, start - 14), start):
         return None
@@ -139,7 +141,8 @@ def _judged(text: str, name: re.Match[str], value: re.Match[str], family: Family
         found = _told(text[start:end])
     else:
         shouted = text[name.start() : name.end("closed")].isupper() and (tight or sep == ":")
-        literal = (quoted and sep not in ("==", "===")) or flag or shouted or (alone and tight and sep == "=")
+        settled = quoted and sep not in ("==", "===")
+        literal = settled or flag or sep == ">" or shouted or (alone and tight and sep == "=")
         found = _secret(text[start:end], family, literal=literal, quoted=quoted)
     if not found:
         return None

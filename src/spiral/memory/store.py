@@ -101,9 +101,8 @@ class Store:
         now = self.clock()
         group = sync.gather(self.index, ids, [])
         everyone = (*group.core, *group.others)
-        # What is in the store is known now, whatever the clock says.
-        latest = max((now, *(memory.learned for memory in everyone), *(change.at for change in group.changes)))
-        states = settle(everyone, [codec.slot(memory) for memory in everyone], group.changes, at or Moment(now, latest))
+        latest = group.latest(now)
+        states = settle(everyone, [codec.slot(memory) for memory in everyone], group.changes, at or Moment(latest, latest))
         core = {memory.id for memory in group.core}
         return {
             name: replace(state, memory=merged(state.memory, group.changes))

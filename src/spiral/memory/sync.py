@@ -216,13 +216,16 @@ class Group:
     def states(self, now: datetime) -> Iterator[tuple[str, bool, int]]:
         """(id, current, when to judge again) of the core."""
         everyone = (*self.core, *self.others)
-        versions = settle(everyone, [codec.slot(memory) for memory in everyone], self.changes, Moment(now, now))
+        at = self.latest(now)
+        versions = settle(everyone, [codec.slot(memory) for memory in everyone], self.changes, Moment(at, at))
         turn = next_change(everyone, now)
         for memory in self.core:
-            found = versions.get(memory.id)
-            # A clock that jumped back makes a memory look as if it came from the future; it is here, so it is known.
-            live = found is None or found.state == "current"
-            yield memory.id, live, codec.micros(turn) if turn else 0
+            yield memory.id, versions[memory.id].state == "current", codec.micros(turn) if turn else 0
+
+    def latest(self, now: datetime) -> datetime:
+        """Now, or later if the clock has jumped back: what is here is known, whatever the clock says."""
+        learned = (memory.learned for memory in (*self.core, *self.others))
+        return max((now, *learned, *(change.at for change in self.changes)))
 
 
 def gather(index: Index, ids: Iterable[str], slots: Iterable[str]) -> Group:

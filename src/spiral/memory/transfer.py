@@ -8,7 +8,8 @@ from pathlib import Path
 
 from spiral.errors import UsageError
 from spiral.memory import codec, document, entries, ingest
-from spiral.memory.remember import enter, save
+from spiral.memory.foreign import read_foreign, recognise
+from spiral.memory.remember import enter, remember, save
 from spiral.memory.store import Store
 from spiral.model import Scope
 
@@ -32,11 +33,13 @@ def export(store: Store, scope: Scope) -> Iterator[str]:
             yield f'{{"type":"change","change":{row.body}}}'
 
 
-def take_in(store: Store, path: Path) -> dict[str, int]:
+def take_in(store: Store, path: Path, scope: Scope) -> dict[str, int]:
     """Import a file or folder; how many of each were new. A second import changes nothing."""
     if not path.exists():
         raise UsageError(f"there is no file {str(path)!r} to import")
     store.use()
+    if recognise(path) != "spiral":
+        return take_foreign(store, path, scope)
     tally = {"memories": 0, "changes": 0, "episodes": 0}
     lines = path.read_text("utf-8", errors="replace").splitlines()
     if json.loads(lines[0]).get("format", 0) > FORMAT:
@@ -70,3 +73,13 @@ def take_line(store: Store, line: str, where: str, tally: dict[str, int]) -> Non
     else:
         ingest.keep(store, [codec.episode_from(body)])
         tally["episodes"] += 1
+
+
+def take_foreign(store: Store, path: Path, scope: Scope) -> dict[str, int]:
+    """Another program's memories, each through the same door as any other."""
+    tally = {"memories": 0, "already there": 0}
+    for item in read_foreign(path, store.clock()):
+        levels: dict[str, str | None] = {**scope.levels(), **item.levels}
+        outcome = remember(store, item.draft, store.home(levels)).outcome
+        tally["memories" if outcome == "added" else "already there"] += 1
+    return tally

@@ -102,12 +102,13 @@ def export(ctx: click.Context, /, output: Path | None, **scope: str | None) -> N
 
 @command.command("import")
 @click.argument("path", type=click.Path(path_type=Path))
+@scoped
 @AS_JSON
 @click.pass_context
-def import_(ctx: click.Context, /, path: Path, as_json: bool) -> None:
-    """Take in an export; twice changes nothing."""
+def import_(ctx: click.Context, /, path: Path, as_json: bool, **scope: str | None) -> None:
+    """Take in a Spiral or mem0 export, Claude Code's memory folder or any Markdown; twice changes nothing."""
     with opened(ctx) as memory:
-        tally = memory.import_(path)
+        tally = memory.import_(path, **scope)
     if as_json:
         tell(dict(tally))
         return
