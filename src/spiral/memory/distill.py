@@ -39,11 +39,13 @@ def distill(episodes: Sequence[Episode]) -> tuple[Draft, ...]:
     heard = [episode for episode in episodes if not episode.served and episode.role != "system"]
     commands, used = distill_commands(heard)
     roles = {episode.role for episode in heard}
+    # A talk among people names its speakers; a lone message without one is said to an agent that has yet to answer.
+    with_agent = roles != {"user"} or not any(_speaker(episode) for episode in heard)
     drafts: list[Draft] = []
     answered = prompt = ""
     for episode in heard:
         if episode.role == "user":
-            drafts.extend(_from_person(episode, answered, with_agent=roles != {"user"}))
+            drafts.extend(_from_person(episode, answered, with_agent=with_agent))
             prompt = episode.text
         elif episode.role == "assistant" and "tool" in roles:
             drafts.extend(_from_assistant(episode, prompt, used))

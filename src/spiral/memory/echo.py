@@ -17,8 +17,8 @@ CLOSE = 0.7
 LOOKED_AT = 200
 """Sentences of a text that are compared."""
 
-WHOLE = 2_000
-"""Characters of a served text that are compared as one; what stands after is compared sentence by sentence."""
+WHOLE, PARTS = 2_000, 20_000
+"""Characters of a served text that are compared as one, and sentence by sentence."""
 
 _CLAUSES = re.compile(r"[;—]\s*|,\s+(?:and|so|but)\s+|\s+and\s+", re.IGNORECASE)
 _OPENINGS = re.compile(
@@ -83,7 +83,7 @@ def _flat(text: str) -> str:
 def _sources(item: str) -> Iterator[Source]:
     """What was served, as a whole and sentence by sentence."""
     whole = item[:WHOLE].strip()
-    for part in dict.fromkeys((whole, *sentences(item)[:LOOKED_AT])):
+    for part in dict.fromkeys((whole, *sentences(item[:PARTS]))):
         reduced = said(part)
         yield Source(text=item, said=reduced, words=frozenset(reduced.words))
 

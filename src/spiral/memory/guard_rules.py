@@ -19,9 +19,7 @@ _TREASURE = (
     rf"(?:{_GUARDED}|api keys?|passwords?|secrets|credentials|tokens"
     r"|(?:full |entire |whole )?(?:conversation|chat history|context window)|source code|addresses|last \w+ mails)"
 )
-_CARRY = (
-    r"(?:send|post|upload|e-?mail|forward|transmit|append|pass|include|paste|transfer|exfiltrate|copy|push|leak|submit)"
-)
+_CARRY = r"(?:send|post|upload|e-?mail|forward|transmit|append|pass|include|paste|transfer|exfiltrate|copy|push|submit)"
 
 
 _TOLD_BEFORE = (
@@ -267,21 +265,21 @@ _CARRIED_AWAY = (
         1.0,
         "asks to send secrets away",
         _FILE_NEEDLES,
-        rf"\b{_CARRY}\w*\b[^.!?\n]{{0,60}}{_GUARDED}[^!?\n]{{0,80}}(?:https?://|\w@\w|\bto \w+\.\w)",
+        rf"\b{_CARRY}(?:s|es|ed|ing)?\b[^.!?\n]{{0,60}}{_GUARDED}[^!?\n]{{0,80}}(?:https?://|\w@\w|\bto \w+\.\w)",
     ),
     sign(
         0.9,
         "asks to send secrets away",
         _FILE_NEEDLES,
-        rf"{_GUARDED}[^!?\n]{{0,60}}\b{_CARRY}\w*\b[^!?\n]{{0,60}}(?:https?://|\w@\w|repl|param)",
+        rf"{_GUARDED}[^!?\n]{{0,60}}\b{_CARRY}(?:s|es|ed|ing)?\b[^!?\n]{{0,60}}(?:https?://|\w@\w|repl|param)",
     ),
     sign(
         0.6,
         "asks to send data away",
         "http|@|to me",
-        rf"\b{_CARRY}\w*\b[^.!?\n]{{0,60}}{_TREASURE}[^!?\n]{{0,60}}(?:https?://|\w@\w|\bto me\b)",
+        rf"\b{_CARRY}(?:s|es|ed|ing)?\b[^.!?\n]{{0,60}}{_TREASURE}[^!?\n]{{0,60}}(?:https?://|\w@\w|\bto me\b)",
     ),
-    sign(0.5, "asks to pass secrets on", _FILE_NEEDLES, rf"\b{_CARRY}\w*\b[^.!?\n]{{0,50}}{_GUARDED}"),
+    sign(0.5, "asks to pass secrets on", _FILE_NEEDLES, rf"\b{_CARRY}(?:s|es|ed|ing)?\b[^.!?\n]{{0,50}}{_GUARDED}"),
     sign(
         0.5,
         "asks to pass the conversation on",
