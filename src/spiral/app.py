@@ -13,17 +13,10 @@ from typing import TYPE_CHECKING, TypeVar
 from spiral.backends import load
 from spiral.config import Settings, read
 from spiral.errors import EmbedderError, NotFoundError, StoreLockedError, UsageError
-from spiral.memory import brief as briefs
-from spiral.memory import embed, page, transfer
-from spiral.memory import forget as forgetting
-from spiral.memory import ingest as ingesting
-from spiral.memory import recall as recalling
-from spiral.memory import remember as remembering
-from spiral.memory.codec import moment
-from spiral.memory.document import printable
+from spiral.memory.codec import moment, printable
 from spiral.memory.entries import episode_of, memory_of
 from spiral.memory.files import Folder
-from spiral.memory.reindex import reindex
+from spiral.memory.recall import Query, recall
 from spiral.memory.store import Store
 from spiral.memory.sync import Progress
 from spiral.model import (
@@ -106,6 +99,8 @@ class Memory:
 
     def close(self) -> None:
         """Bring MEMORY.md up to date if something was written, and let go of everything."""
+        from spiral.memory.page import write_page
+
         if self.worker is not None:
             self.worker.join()
             self.worker = None
@@ -113,7 +108,7 @@ class Memory:
             self.changed = False
             # The page is derived; the next writer renews it when this one cannot get its turn.
             with suppress(StoreLockedError):
-                page.write_page(self.store)
+                write_page(self.store)
         if self.store.embedder is not None:
             self.store.embedder.close()
         self.store.index.close()
@@ -143,6 +138,8 @@ class Memory:
         **scope: Level,
     ) -> Remembered:
         """Keep a statement; on disk when this returns. Saying the same again changes nothing."""
+        from spiral.memory.remember import remember
+
         one_of(kind, "kind", KINDS)
         one_of(authority, "authority", AUTHORITIES)
         if visibility is not None:
@@ -170,7 +167,7 @@ class Memory:
         home = self.store.home(scope)
         self.store.use()
         served = self.served(session) if session else ()
-        found = remembering.remember(self.store, draft, home, name=id, served=served)
+        found = remember(self.store, draft, home, name=id, served=served)
         self.wrote()
         return found
 
@@ -184,16 +181,14 @@ class Memory:
         **scope: Level,
     ) -> Ingested:
         """Keep a conversation verbatim and learn from it; a text is one message of the user's."""
+        from spiral.memory.ingest import ingest
+
         said = [Message(role="user", text=messages)] if isinstance(messages, str) else messages
         home = self.store.home(scope)
         self.store.use()
-        found = ingesting.ingest(self.store, said, home, session=session, visibility=visibility, learn=learn)
+        found = ingest(self.store, said, home, session=session, visibility=visibility, learn=learn)
         self.wrote()
         return found
-
-    def capture(self, messages: Sequence[Message], *, session: str, **scope: Level) -> tuple[Episode, ...]:
-        """Append episodes and nothing else, as fast as a disk allows; the index follows at the next use."""
-        return ingesting.capture(self.store, messages, self.store.home(scope), session=session)
 
     def recall(
         self,
@@ -211,8 +206,10 @@ class Memory:
         **scope: Level,
     ) -> Recall:
         """What is known about a question, best first, within the budget; with a session, what it was told is noted."""
+        from spiral.memory.served import note_served
+
         place = self.store.place(scope)
-        query = recalling.Query(
+        query = Query(
             text=printable(text),
             scope=place,
             budget=budget or self.settings.memory.budget,
@@ -224,19 +221,27 @@ class Memory:
             true_at=when(true_at, "true_at"),
             hidden=quarantined,
         )
-        found = recalling.recall(self.store, query)
+        found = recall(self.store, query)
         if session and found.hits:
-            ingesting.note_served(self.store, [hit.id for hit in found], self.store.home(scope), session)
+            note_served(self.store, [hit.id for hit in found], self.store.home(scope), session)
         return found
 
     def brief(self, task: str, *, budget: int = 0, session: str = "", recent: int = 0, **scope: Level) -> Brief:
         """A ready block of context for a task; `recent` keeps the last turns of the session verbatim."""
+        from spiral.memory.brief import brief
+        from spiral.memory.served import note_served
+
         place = self.store.place(scope)
-        found = briefs.brief(
-            self.store, printable(task), place, budget=budget or self.settings.memory.budget, session=session, recent=recent
+        found = brief(
+            self.store,
+            printable(task),
+            place,
+            budget=budget or self.settings.memory.budget,
+            session=session,
+            recent=recent,
         )
         if session and found.hits:
-            ingesting.note_served(self.store, [hit.id for hit in found.hits], self.store.home(scope), session)
+            note_served(self.store, [hit.id for hit in found.hits], self.store.home(scope), session)
         return found
 
     def get(self, id: str, **scope: Level) -> Version:  # noqa: A002 - what everybody calls it
@@ -265,65 +270,66 @@ class Memory:
 
     def forget(self, *ids: str, key: str = "", source: str = "", reason: str = "", **scope: Level) -> Change:
         """Retire memories; `undo` takes it back. By source, what was derived from it goes too."""
-        wanted = forgetting.Wanted(ids=ids, key=key, source=source)
-        change = forgetting.forget(self.store, wanted, self.store.place(scope), reason=reason)
+        from spiral.memory.forget import Wanted, forget
+
+        wanted = Wanted(ids=ids, key=key, source=source)
+        change = forget(self.store, wanted, self.store.place(scope), reason=reason)
         self.wrote()
         return change
 
     def erase(self, *ids: str, key: str = "", source: str = "", **scope: Level) -> Erased:
         """Remove the text for good from files, segments and index."""
-        wanted = forgetting.Wanted(ids=ids, key=key, source=source)
-        erased = forgetting.erase(self.store, wanted, self.store.place(scope))
+        from spiral.memory.forget import Wanted, erase
+
+        wanted = Wanted(ids=ids, key=key, source=source)
+        erased = erase(self.store, wanted, self.store.place(scope))
         self.wrote()
         return erased
 
     def undo(self, change: str) -> Change:
         """Take back a change that `forget` made."""
-        made = forgetting.undo(self.store, change)
+        from spiral.memory.forget import undo
+
+        made = undo(self.store, change)
         self.wrote()
         return made
 
-    def explain(self, text: str, id: str = "", **scope: Level) -> str:  # noqa: A002
+    def explain(self, text: str, id: str, **scope: Level) -> str:  # noqa: A002 - what everybody calls it
         """Why a memory is or is not among the answers to a question, in one line."""
+        from spiral.memory.explain import explain
+
         self.store.use()
-        memory = self.store.find(id, self.store.place(scope))
-        query = recalling.Query(text=printable(text), scope=self.store.place(scope), budget=self.settings.memory.budget)
-        found = recalling.recall(self.store, query)
-        for place, hit in enumerate(found, 1):
-            if memory.id in (hit.id, *hit.twins):
-                shares = ", ".join(f"{channel} {share:.2f}" for channel, share in hit.channels.items())
-                stands = "" if hit.id == memory.id else f" through its twin {hit.id}"
-                return f"{memory.id} is answer {place} of {len(found)}{stands}, score {hit.score:.3f}: {shares}"
-        for dropped in found.dropped:
-            if dropped.id == memory.id:
-                return f"{memory.id} was found (score {dropped.score:.3f}) and dropped: {dropped.reason}"
-        state = self.get(memory.id, **scope)
-        if memory.quarantine:
-            return f"{memory.id} is in quarantine: {memory.quarantine}"
-        if state.state != "current":
-            return f"{memory.id} is {state.state}" + (f" by {state.by}" if state.by else "")
-        return f"{memory.id} is current, and no channel found it for this question"
+        query = Query(text=printable(text), scope=self.store.place(scope), budget=self.settings.memory.budget)
+        return explain(self.store, query, id)
 
     def export(self, **scope: Level) -> Iterator[str]:
         """Everything in a scope as JSON lines."""
-        return transfer.export(self.store, self.store.place(scope))
+        from spiral.memory.transfer import export
+
+        return export(self.store, self.store.place(scope))
 
     def import_(self, path: str | Path, **scope: Level) -> dict[str, int]:
         """Memories from a Spiral export, mem0, Claude Code's memory folder or Markdown; twice changes nothing."""
-        tally = transfer.take_in(self.store, Path(path), self.store.home(scope))
+        from spiral.memory.transfer import take_in
+
+        tally = take_in(self.store, Path(path), self.store.home(scope))
         self.wrote()
         return tally
 
     def reindex(self, progress: Progress | None = None) -> Counts:
         """Rebuild the index from the files alone and swap it in; others go on with the present one meanwhile."""
+        from spiral.memory.reindex import reindex
+
         counts = reindex(self.store, progress)
         self.wrote()
         return counts
 
     def embed(self, progress: Progress | None = None, limit: int = 0) -> int:
         """Make the vectors that are owed; how many were made. Stopped half-way, it goes on from there."""
+        from spiral.memory.embed import embed
+
         self.store.use()
-        return embed.embed(self.store, progress, limit=limit)
+        return embed(self.store, progress, limit=limit)
 
     def episode(self, id: str) -> Episode:  # noqa: A002
         """One episode, verbatim."""
@@ -339,8 +345,10 @@ class Memory:
 
     def served(self, session: str) -> Sequence[str]:
         """The texts that were served to a session."""
+        from spiral.memory.served import served_texts
+
         rows = self.store.index.select("session", [session])
-        return ingesting.served_texts(self.store, [episode_of(row) for row in rows if row.type == "episode"])
+        return served_texts(self.store, [episode_of(row) for row in rows if row.type == "episode"])
 
     def wrote(self) -> None:
         """Something was written: the page is behind, and vectors may be owed, which a thread makes meanwhile."""
@@ -352,8 +360,10 @@ class Memory:
 
     def catch_up(self) -> None:
         """Make owed vectors in the background; a failing model only leaves them owed, which recall tells."""
+        from spiral.memory.embed import embed
+
         with suppress(EmbedderError, StoreLockedError):
-            embed.embed(self.store, None, limit=2_000, wait=False)
+            embed(self.store, None, limit=2_000, wait=False)
 
 
 def open_embedder(settings: Settings) -> Embedder | None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from types import MappingProxyType
 from typing import Literal
@@ -260,9 +260,25 @@ def utc(moment: datetime) -> datetime:
     return moment.replace(tzinfo=UTC) if moment.tzinfo is None else moment.astimezone(UTC)
 
 
-def narrowed(scope: Scope, **levels: str) -> Scope:
-    """The scope with the given levels replaced."""
-    unknown = sorted(set(levels) - {item.name for item in fields(Scope)})
+ALIASES = {f"{level}_id": level for level in ("org", "app", "user", "agent", "run")}
+"""Other names for levels, as mem0 has them."""
+
+
+def scope_of(default: Scope, levels: Mapping[str, str | None]) -> Scope:
+    """The scope that a caller means: what was named, over what is assumed. It always has an app."""
+    named = {ALIASES.get(level, level): value for level, value in levels.items() if value is not None}
+    unknown = sorted({ALIASES.get(level, level) for level in levels} - set(LEVELS))
     if unknown:
         raise ScopeError(f"unknown scope level {unknown[0]!r}; choose one of {', '.join(LEVELS)}")
-    return replace(scope, **levels)
+    scope = replace(default, **named)
+    if not scope.app:
+        raise ScopeError("a scope needs an app; name it with app=…, --app or memory.app in spiral.toml")
+    return scope
+
+
+def home_of(default: Scope, levels: Mapping[str, str | None]) -> Scope:
+    """The scope that something is written to: as `scope_of`, and every level is one value."""
+    scope = scope_of(default, levels)
+    if wild := [level for level, value in scope.levels().items() if value == ANY]:
+        raise ScopeError(f"{wild[0]}='*' is for asking; what is written belongs to one {wild[0]}")
+    return scope

@@ -45,7 +45,9 @@ def test_a_torn_tail_costs_one_line(words: Memory, repo: Path) -> None:
         ("---\nvalid_from: 2026-13-45\n---\ntext", "valid_from must be|holds a value"),
     ],
 )
-def test_a_mangled_file_is_told_and_kept_and_costs_no_other(words: Memory, repo: Path, content: str, fault: str) -> None:
+def test_a_mangled_file_is_told_and_kept_and_costs_no_other(
+    words: Memory, repo: Path, content: str, fault: str
+) -> None:
     words.remember("Deploys go out on Fridays.")
     path = repo / ".agent/memory/memories/mine.md"
     path.write_text(content)
@@ -79,7 +81,10 @@ def test_a_damaged_index_is_told_with_its_cure(words: Memory, repo: Path) -> Non
     words.remember("Deploys go out on Fridays.")
     words.close()
     only(repo / ".git/spiral/index", "index.db").write_bytes(b"this is no database" * 500)
-    with pytest.raises(StoreError, match="spiral reindex"), Memory.open(repo, flags={"embedder.model": "none"}) as memory:
+    with (
+        pytest.raises(StoreError, match="spiral reindex"),
+        Memory.open(repo, flags={"embedder.model": "none"}) as memory,
+    ):
         memory.recall("deploys")
 
 
@@ -93,8 +98,10 @@ def test_a_store_of_a_newer_version_is_refused_and_left_alone(words: Memory, rep
 
 def test_a_full_disk_is_one_clear_line_and_leaves_no_half_file(repo: Path) -> None:
     code = (
-        "import resource, sys\nfrom pathlib import Path\nfrom spiral import Memory\nfrom spiral.errors import StoreError\n"
-        "memory = Memory.open(Path(sys.argv[1]), flags={'embedder.model': 'none'})\nmemory.remember('First fact here.')\n"
+        "import resource, sys\nfrom pathlib import Path\n"
+        "from spiral import Memory\nfrom spiral.errors import StoreError\n"
+        "memory = Memory.open(Path(sys.argv[1]), flags={'embedder.model': 'none'})\n"
+        "memory.remember('First fact here.')\n"
         "import signal; signal.signal(signal.SIGXFSZ, signal.SIG_IGN)\n"
         "resource.setrlimit(resource.RLIMIT_FSIZE, (600, 600))\n"
         "try:\n    memory.remember('word ' * 4000)\nexcept StoreError as fault:\n    print(fault)\n"

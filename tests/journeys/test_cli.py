@@ -8,13 +8,16 @@ import sys
 from pathlib import Path
 
 import pytest
+
 from conftest import Run
 
 
 def test_remember_recall_and_history(spiral: Run) -> None:
     first = json.loads(spiral("remember", "Retries go through outbox.py", "--key", "payments/retries", "--json").stdout)
     assert first["outcome"] == "added"
-    assert spiral("remember", "Retries go through outbox.py", "--key", "payments/retries").stdout.startswith("unchanged")
+    assert spiral("remember", "Retries go through outbox.py", "--key", "payments/retries").stdout.startswith(
+        "unchanged"
+    )
     spiral("remember", "Retries go through jobs/retry.py", "--key", "payments/retries")
     spiral("memory", "embed")
     found = json.loads(spiral("recall", "how do we retry?", "--json").stdout)

@@ -83,7 +83,9 @@ def test_recall_is_the_same_after_a_rebuild_and_after_the_index_was_deleted(memo
     memory.embed()
 
     def answers() -> list[tuple[str, float]]:
-        return [(hit.id, round(hit.score, 6)) for q in ("port 4007", "s12.log", "makefiles") for hit in memory.recall(q)]
+        return [
+            (hit.id, round(hit.score, 6)) for q in ("port 4007", "s12.log", "makefiles") for hit in memory.recall(q)
+        ]
 
     before = answers()
     memory.reindex()
@@ -262,7 +264,18 @@ def test_an_empty_question_is_an_error_and_odd_ones_are_not(words: Memory) -> No
     words.remember("Deploys go out on Fridays.")
     with pytest.raises(UsageError):
         words.recall("  ")
-    for question in ('"', "a AND", "NEAR(", "x'); DROP TABLE doc;--", "*", "words:deploys", "😀", "\ud800", "%", "(" * 500):
+    for question in (
+        '"',
+        "a AND",
+        "NEAR(",
+        "x'); DROP TABLE doc;--",
+        "*",
+        "words:deploys",
+        "😀",
+        "\ud800",
+        "%",
+        "(" * 500,
+    ):
         try:
             words.recall(question)
         except SpiralError as fault:

@@ -64,7 +64,7 @@ def test_forgetting_never_brings_an_older_fact_back_and_undoing_restores_all(cha
 
 
 names = st.sampled_from(["", "x", "y"])
-scopes = st.builds(Scope, **{level: names for level in LEVELS})
+scopes = st.builds(Scope, **dict.fromkeys(LEVELS, names))
 
 
 @given(scopes, scopes)

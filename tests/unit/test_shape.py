@@ -14,8 +14,15 @@ ROOT = Path(__file__).parents[2]
 
 
 def test_the_errors_are_those_drawn() -> None:
-    drawn = {name for line in (errors.__doc__ or "").splitlines() for name in line.replace("─", " ").split() if name.endswith("Error")}
-    classes = {name for name, item in inspect.getmembers(errors, inspect.isclass) if issubclass(item, errors.SpiralError)}
+    drawn = {
+        name
+        for line in (errors.__doc__ or "").splitlines()
+        for name in line.replace("─", " ").split()
+        if name.endswith("Error")
+    }
+    classes = {
+        name for name, item in inspect.getmembers(errors, inspect.isclass) if issubclass(item, errors.SpiralError)
+    }
     assert drawn == classes
 
 
@@ -25,7 +32,8 @@ def test_the_public_names_are_sorted_and_there() -> None:
 
 
 def test_importing_spiral_pulls_in_nothing_and_says_nothing() -> None:
-    code = "import sys; import spiral; print([n for n in ('numpy', 'sqlite3', 'yaml', 'click', 'logging') if n in sys.modules])"
+    heavy = "('numpy', 'sqlite3', 'yaml', 'click', 'logging')"
+    code = f"import sys; import spiral; print([name for name in {heavy} if name in sys.modules])"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert (done.stdout, done.stderr) == ("[]\n", "")
 

@@ -8,7 +8,7 @@ from datetime import datetime
 
 from spiral.errors import UsageError
 from spiral.memory import entries, guard
-from spiral.memory.recall import FRAME, Query, frame, recall
+from spiral.memory.recall import FRAME, Query, recall
 from spiral.memory.store import Store
 from spiral.memory.tokens import tokens
 from spiral.model import Episode, Hit, Scope
@@ -103,3 +103,22 @@ def last_turns(store: Store, session: str, scope: Scope, count: int, room: int) 
             break
         kept.append(episode)
     return kept[::-1]
+
+
+def frame(hit: Hit, now: datetime) -> str:
+    """A hit as data, with who said it, how old it is and how sure we are."""
+    if hit.memory is not None:
+        since, source, sure = hit.memory.since, hit.memory.source or hit.memory.owner, hit.memory.authority
+    else:
+        assert hit.episode is not None
+        since, source, sure = hit.episode.at, hit.episode.source, "observed"
+    return guard.framed(hit.text, source[:60], age(since, now), sure)
+
+
+def age(since: datetime, now: datetime) -> str:
+    """How long ago, in one short word."""
+    seconds = max(0, int((now - since).total_seconds()))
+    for unit, size in (("d", 86_400), ("h", 3_600), ("m", 60)):
+        if seconds >= size:
+            return f"{seconds // size}{unit}"
+    return "now"

@@ -309,3 +309,8 @@ def is_clean(text: str) -> bool:
     except UnicodeEncodeError:
         return False
     return "\u2028" not in text and "\u2029" not in text and "\x85" not in text
+
+
+def printable(text: str) -> str:
+    """The text as it can stand in a UTF-8 file: lone surrogates become the replacement mark."""
+    return text.encode("utf-8", "replace").decode("utf-8").strip()

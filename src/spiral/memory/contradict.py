@@ -38,8 +38,8 @@ _ARTICLES = frozenset(("a", "an", "the"))
 _PLACES = frozenset(("in", "on", "at", "to", "with", "by", "for", "from", "under", "as", "of", "after", "before"))
 _BE = frozenset(("is", "are", "be", "=", "was"))
 _EVENT = re.compile(
-    r"\b(?:fixed|visited|bought|adopted|met|saw|reviewed|released|found|watched|closed|merged|went|failed|passed|added|"
-    r"removed|finished|attended|tried|ate|moved|sold|won|lost)\b",
+    r"\b(?:fixed|visited|bought|adopted|met|saw|reviewed|released|found|watched|closed|merged|went|failed|passed|"
+    r"added|removed|finished|attended|tried|ate|moved|sold|won|lost)\b",
     re.IGNORECASE,
 )
 _MANY = re.compile(
@@ -48,15 +48,14 @@ _MANY = re.compile(
     re.IGNORECASE,
 )
 _HELD = re.compile(
-    r"\b(?:lives?|works?|runs?|listens?|starts?|ends?|happens?|expires?|defaults?|based|located|hosted|stored|"
-    r"written|built|"
-    r"deployed?s?|logged|terminated|scheduled|kept|set|owned|led|maintained|managed|named|called|due|born)\b",
+    r"\b(?:lives?|works?|runs?|listens?|starts?|ends?|happens?|expires?|defaults?|based|located|hosted|stored|written|"
+    r"built|deployed?s?|logged|terminated|scheduled|kept|set|owned|led|maintained|managed|named|called|due|born)\b",
     re.IGNORECASE,
 )
 _ATTRIBUTE = re.compile(
     r"\b(?:name|branch|version|colou?r|default|favou?rite|owner|limit|region|address|framework|database|language|"
-    r"editor|"
-    r"license|licence|format|maintainer|lead|manager|port|host|role|status|theme|timezone|currency|indentation)\b",
+    r"editor|license|licence|format|maintainer|lead|manager|port|host|role|status|theme|timezone|currency|"
+    r"indentation)\b",
     re.IGNORECASE,
 )
 _IDLE = frozenset(("all", "decid", "run", "longer", "back", "allow")) | WRAPPERS

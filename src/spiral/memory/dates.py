@@ -44,7 +44,7 @@ _PHRASE = re.compile(
     rf"|{_COUNT.format(1)} {_UNIT.format(1)} (?P<back>ago)"
     rf"|{_COUNT.format(2)} {_UNIT.format(2)} (?P<hence>from (?:now|today))"
     rf"|in {_COUNT.format(3)} {_UNIT.format(3)}(?P<ahead>)"
-    r")(?!\w)(?P<own>['’]s\b)?(?![\w/\\=@-]|\.\w| \((?:about |week(?:end)? of )*\d{4})",
+    r")(?!\w)(?P<own>['’]s\b)?(?![\w/\\=@(-]|\.\w| \((?:about |week(?:end)? of )*\d{4})",
     re.IGNORECASE,
 )
 _CODE_SPAN = re.compile(r"`[^`\n]{1,500}`|^[ \t]*\$ .*$", re.MULTILINE)

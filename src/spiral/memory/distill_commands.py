@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import Literal
 
 from spiral.memory.sentences import examined, sentences
 from spiral.model import Draft, Episode, Evidence
@@ -19,28 +20,26 @@ _HEADER = re.compile(
 _SHELL = re.compile(r"^```(?:bash|sh|shell|console|zsh)\n(?:\$ )?(?P<command>[^\n`]{2,400})\n```", re.MULTILINE)
 _EXIT = re.compile(
     r"^[\W_]{0,4}(?:error: |process |command |the command |bash: |script |program )?(?:finished with |failed with |"
-    r"returned |completed with )?"
-    r"(?:exit(?:ed)?[ _-]?(?:with |code|status|non-zero )*|return ?code|non-zero exit (?:code|status)|"
-    r"rc)[\"'>)]*\s*[:=]?\s*(?P<code>-?\d{1,3})\b[^\w\n]{0,12}$",
+    r"returned |completed with )?(?:exit(?:ed)?[ _-]?(?:with |code|status|non-zero )*|return ?code|"
+    r"non-zero exit (?:code|status)|rc)[\"'>)]*\s*[:=]?\s*(?P<code>-?\d{1,3})\b[^\w\n]{0,12}$",
     re.IGNORECASE | re.MULTILINE,
 )
 _ERROR = re.compile(
-    r"^.{0,200}(?:\b\w{0,60}(?:Error|Exception)\b(?::|$)|\berror\b\s?[:\[]|\bERR!|command not found|No such file|cannot |"
-    r"can't |Permission denied|"
-    r"is not a |fatal:|FAILED|failed\b|not found|Cannot |missing|denied).{0,300}$",
+    r"^.{0,200}(?:\b\w{0,60}(?:Error|Exception)\b(?::|$)|\berror\b\s?[:\[]|\bERR!|command not found|No such file|"
+    r"cannot |can't |Permission denied|is not a |fatal:|FAILED|failed\b|not found|Cannot |missing|denied).{0,300}$",
     re.MULTILINE | re.IGNORECASE,
 )
 _PASSED = re.compile(
     r"^.{0,120}(?:\b\d{1,6} (?:tests? )?(?:passed|passing)\b|\bno issues found\b|\ball checks passed\b|"
-    r"\btest result: ok\b|\bOK \(\d+ tests?|"
-    r"\b\d+ examples?, 0 failures\b|\bbuild succe(?:eded|ssful)\b|\b0 errors\b|\ball \d+ tests pass).{0,120}$",
+    r"\btest result: ok\b|\bOK \(\d+ tests?|\b\d+ examples?, 0 failures\b|\bbuild succe(?:eded|ssful)\b|\b0 errors\b|"
+    r"\ball \d+ tests pass).{0,120}$",
     re.MULTILINE | re.IGNORECASE,
 )
+_MASKED = re.compile(r"[|;]")
 _SOME_FAILED = re.compile(r"\b[1-9]\d* (?:tests? )?(?:failed|failures?|errors?)\b", re.IGNORECASE)
 _WRAPPER = re.compile(
     r"^(?:cd \S{1,200} (?:&&|;) |[A-Z_][A-Z0-9_]{0,40}=\S{0,200} |sudo |npx |uvx |uv run |poetry run |pipenv run |"
-    r"bundle exec |pnpm exec |time |env |"
-    r"python3? -m |node_modules/\.bin/|\./)"
+    r"bundle exec |pnpm exec |time |env |python3? -m |node_modules/\.bin/|\./)"
 )
 _FAMILIES = {
     name: family
@@ -59,8 +58,7 @@ _LOOKING = frozenset(_LOOKS.split())
 _LOOKING_GIT = re.compile(r"^git (?:status|log|diff|show|branch|blame|fetch)\b")
 _CURE = re.compile(
     r"\b(?:the fix|fix(?:ed)?\b.{0,40}\bby|root cause|caused by|because|the (?:issue|problem|cause|culprit|"
-    r"reason) (?:is|was)|solution|"
-    r"needs? to|has to|should be|missing|instead of|turns out)\b",
+    r"reason) (?:is|was)|solution|needs? to|has to|should be|missing|instead of|turns out)\b",
     re.IGNORECASE,
 )
 
@@ -154,17 +152,17 @@ def _checks(runs: Sequence[Ran]) -> Iterator[Draft]:
     for command, ran in last.items():
         line = _passed(ran)
         # What ends in `| tail` or `|| true` exits with 0 whatever failed before.
-        told = ran.output if re.search(r"[|;]", command) else line
-        if ran.code != 0 or not line or _only_looks(command) or _SOME_FAILED.search(told):
+        masked = bool(_MASKED.search(_bare(command)))
+        if ran.code != 0 or not line or _only_looks(command) or _SOME_FAILED.search(ran.output if masked else line):
             continue
-        check = Evidence(kind="check", text=line, source=ran.episode.id, at=ran.episode.at)
+        kind: Literal["quote", "check"] = "quote" if masked else "check"
         slug = re.sub(r"[^a-z0-9]+", "-", command.lower()).strip("-")
         yield Draft(
             text=f"`{command}` passed: {line}",
             kind="episodic",
             key=f"check/{slug}" if len(slug) <= 60 else "",
-            authority="verified",
-            evidence=(check,),
+            authority="observed" if masked else "verified",
+            evidence=(Evidence(kind=kind, text=line, source=ran.episode.id, at=ran.episode.at),),
             source=ran.episode.source or "tool",
             session=ran.episode.session,
             rule="check",

@@ -28,12 +28,11 @@ _OWN = re.compile(
 )
 _SELF = re.compile(
     r"\bi(?:'m| am) (?:(?:currently|also|now|originally|still) )*(?:(?:a|an|the) (?!bit|little|lot|huge fan|big fan|"
-    r"fan)(?:[\w-]+ ){0,4}?\w+|"
-    r"based|located|from|living|born|allergic|married|engaged|divorced|vegetarian|vegan|\d{1,2} years old)\b|"
-    r"\bi (?:currently )?(?:work|live|study|teach|volunteer) (?:at|for|as|in|with|on)\b|"
-    r"\bi (?:own|speak|play|collect|drive|run a|run an|go to|attend)\b|"
-    r"\bi(?:'ve got| have) (?:a|an|two|three|four|five|\d+|my own) (?!question|problem|issue|bug|feeling|idea|"
-    r"request|doubt|lot|few|task|couple of questions|file|function|list|code)",
+    r"fan)(?:[\w-]+ ){0,4}?\w+|based|located|from|living|born|allergic|married|engaged|divorced|vegetarian|vegan|"
+    r"\d{1,2} years old)\b|\bi (?:currently )?(?:work|live|study|teach|volunteer) (?:at|for|as|in|with|on)\b|"
+    r"\bi (?:own|speak|play|collect|drive|run a|run an|go to|attend)\b|\bi(?:'ve got| have) (?:a|an|two|three|four|"
+    r"five|\d+|my own) (?!question|problem|issue|bug|feeling|idea|request|doubt|lot|few|task|couple of questions|file|"
+    r"function|list|code)",
     re.IGNORECASE,
 )
 _KIN = (
@@ -49,10 +48,10 @@ _MINE = re.compile(
     re.IGNORECASE,
 )
 _DID = re.compile(
-    r"\b(?:i|we)(?:'ve| have)?(?: (?:just|recently|also|finally|already|actually|even|both))* "
-    r"(?P<verb>(?!need|feed|speed|indeed)\w{3,20}ed|went|bought|got|took|had|saw|met|made|won|lost|sold|began|ran|"
-    r"wrote|read|found|gave|left|taught|built|"
-    r"flew|drove|swam|ate|drank|threw|grew|spent|broke|chose|sang|rode|hosted|caught|came|did|bred|led|became)\b(?!')",
+    r"\b(?:i|we)(?:'ve| have)?(?: (?:just|recently|also|finally|already|actually|even|both))* (?P<verb>(?!need|feed|"
+    r"speed|indeed)\w{3,20}ed|went|bought|got|took|had|saw|met|made|won|lost|sold|began|ran|wrote|read|found|gave|"
+    r"left|taught|built|flew|drove|swam|ate|drank|threw|grew|spent|broke|chose|sang|rode|hosted|caught|came|did|bred|"
+    r"led|became)\b(?!')",
     re.IGNORECASE,
 )
 _IDLE_VERBS = """
@@ -65,80 +64,71 @@ _NO_EVENT = frozenset(_IDLE_VERBS.split())
 """Verbs of thinking, wishing and working on the task at hand: they tell of no event that matters later."""
 _STILL_EVENT = re.compile(
     r"\b(?:i|we)(?:'ve| have)?(?: just| recently)? (?:had (?:a|an|my|our|dinner|lunch|surgery)|took (?:a|an|my|our|"
-    r"the)|made (?:a|an|my)|found (?:a|an|my)|"
-    r"received (?:a|an|my)|came (?:back|out)|tried (?:a|an|my)|did (?:a|an|my)|got (?:a|an|my|married|engaged|"
-    r"accepted|promoted|hired|fired))\b(?! (?:error|bug|issue|problem|look|chance|decision|lot|bit|question|message|"
-    r"warning|mistake))",
+    r"the)|made (?:a|an|my)|found (?:a|an|my)|received (?:a|an|my)|came (?:back|out)|tried (?:a|an|my)|did (?:a|an|"
+    r"my)|got (?:a|an|my|married|engaged|accepted|promoted|hired|fired))\b(?! (?:error|bug|issue|problem|look|chance|"
+    r"decision|lot|bit|question|message|warning|mistake))",
     re.IGNORECASE,
 )
 _DOING = re.compile(
     r"\bi(?:'m| am|'ve been| have been) (?:(?:currently|also|now|actually|really) )*(?P<verb>(?!trying|thinking|"
-    r"wondering|having|getting|looking|feeling|"
-    r"meaning|going to (?:try|need|use|check|look)|using|seeing|making sure|asking|hoping|doing|not|being|missing|"
-    r"loving|enjoying|staying|keeping|"
-    r"believing|starting to|realizing|helping|handling|dealing|running into|considering (?:if|whether)|"
-    r"working on (?:a|an|the|this|my) "
-    r"(?:project|script|function|code|bug|class|program|essay|paper|query|feature))\w{3,}ing)\b",
+    r"wondering|having|getting|looking|feeling|meaning|going to (?:try|need|use|check|look)|using|seeing|making sure|"
+    r"asking|hoping|doing|not|being|missing|loving|enjoying|staying|keeping|believing|starting to|realizing|helping|"
+    r"handling|dealing|running into|considering (?:if|whether)|working on (?:a|an|the|this|my) (?:project|script|"
+    r"function|code|bug|class|program|essay|paper|query|feature))\w{3,}ing)\b",
     re.IGNORECASE,
 )
 _AT_HAND = re.compile(
     r"\b(?:like (?:this|these|the following|so)|as follows|below|above|the following|this (?:code|function|error|"
-    r"message|essay|text)|"
-    r"my (?:current )?(?:code|function|implementation|query|script)|an? (?:error|exception|warning|(?:good |"
-    r"great )?(?:plan|idea)|"
-    r"function|button|navbar|component)|the (?:error|issue|problem|bug)|approaches)\b",
+    r"message|essay|text)|my (?:current )?(?:code|function|implementation|query|script)|an? (?:error|exception|"
+    r"warning|(?:good |great )?(?:plan|idea)|function|button|navbar|component)|the (?:error|issue|problem|bug)|"
+    r"approaches)\b",
     re.IGNORECASE,
 )
 """Speaks of the work at hand, which is over when the conversation is."""
 _SUPPOSED = re.compile(
-    r"^(?:for (?:instance|example)|imagine|suppose|say|like)\b[^.]*$|"
-    r"\b(?:if|unless|whether|assuming|suppose|imagine|knowing|make sure|ensure|feel like)\s+(?:that\s+)?$",
+    r"^(?:for (?:instance|example)|imagine|suppose|say|like)\b[^.]*$|\b(?:if|unless|whether|assuming|suppose|imagine|"
+    r"knowing|make sure|ensure|feel like)\s+(?:that\s+)?$",
     re.IGNORECASE,
 )
 _NOTHING_NAMED = re.compile(
     r"\s+(?:(?:up|out|through|even|such|quite|just|really|about) )*(?:(?:a )?(?:lot|bunch|few|couple|some|most|all|"
-    r"many|both|part|more|much) )?(?:of )?"
-    r"(?:it|them|him|her|stuff|something|anything|everything|so much|a lot|(?:some |those |big |new |many |"
-    r"other )*(?:things?|stuff|downsides)|"
-    r"(?:those|these|this|that)(?=\W*$|[,;.!–—-]|\s(?:and|but|so|because|to|in|on|at|for|with|before|after|since|"
-    r"when)\b))\b",
+    r"many|both|part|more|much) )?(?:of )?(?:it|them|him|her|stuff|something|anything|everything|so much|a lot|"
+    r"(?:some |those |big |new |many |other )*(?:things?|stuff|downsides)|(?:those|these|this|that)(?=\W*$|[,;.!–—-]|"
+    r"\s(?:and|but|so|because|to|in|on|at|for|with|before|after|since|when)\b))\b",
     re.IGNORECASE,
 )
 """What follows a verb when the object was named in an earlier sentence."""
 _WE = re.compile(
-    r"^(?:we|our team) (?:(?:also|currently|only|usually|mostly|still|now) )*(?:use|deploy|run|ship|release|host|"
-    r"store|keep|have|build|test|support|write|"
-    r"work|meet|require|target|follow|track|log|cache|monitor|pin|rely|own|maintain|publish|review|merge|squash|"
-    r"rebase|are on|sell|serve|"
-    r"don't (?:use|deploy|run|support|have)|do not (?:use|deploy|run|support|have)|no longer)\b(?! (?:to|"
+    r"^(?:(?:since|as of|from|starting) [\w -]{2,40}?,? )?(?:we|our team) (?:(?:also|currently|only|usually|mostly|"
+    r"still|now) )*(?:use|deploy|run|ship|release|host|store|keep|have|build|test|support|write|work|meet|require|"
+    r"target|follow|track|log|cache|monitor|pin|rely|own|maintain|publish|review|merge|squash|rebase|are on|sell|"
+    r"serve|don't (?:use|deploy|run|support|have)|do not (?:use|deploy|run|support|have)|no longer)\b(?! (?:to|"
     r"a (?:problem|bug|issue|question)|an (?:issue|error)|so much|fun)\b)",
     re.IGNORECASE,
 )
 _THING = re.compile(
     r"^(?:(?:the|our|this|all|every|each) )?(?P<subject>(?:`[^`]{1,60}`|[\w./-]{1,40})(?: (?:`[^`]{1,60}`|"
-    r"[\w./-]{1,40})){0,5}?) "
-    r"(?:is|are|lives?|runs?|listens?|uses?|requires?|needs?|expects?|returns?|points?|depends?|belongs?|goes|go|"
-    r"supports?|starts?|expires?|"
-    r"defaults?|has|have|gets?|takes?|costs?|sits?|reads?|writes?|comes?)\b",
+    r"[\w./-]{1,40})){0,5}?) (?:is|are|lives?|runs?|listens?|uses?|requires?|needs?|expects?|returns?|points?|"
+    r"depends?|belongs?|goes|go|supports?|starts?|expires?|defaults?|has|have|gets?|takes?|costs?|sits?|reads?|"
+    r"writes?|comes?)\b",
     re.IGNORECASE,
 )
 _ROLE = re.compile(
     r"^(?P<who>[A-Z][a-z]{1,20}(?: [A-Z][a-z]{1,20})?) (?:owns|maintains|leads|manages|reviews|handles|runs|"
-    r"is (?:responsible|in charge|on call|"
-    r"(?:the|our) (?:\w+ )?(?:lead|owner|maintainer|manager|admin|reviewer|architect|contact|cto|ceo)))\b"
+    r"is (?:responsible|in charge|on call|(?:the|our) (?:\w+ )?(?:lead|owner|maintainer|manager|admin|reviewer|"
+    r"architect|contact|cto|ceo)))\b"
 )
 _NO_SUBJECT = re.compile(
-    r"^(?:to|below|use|rank|given|each row|i|it|this|that|these|those|they|he|she|you|there|here|what|who|which|"
-    r"where|when|why|how|if|because|since|while|as|something|nothing|everything|"
-    r"someone|let|please|not|no|my|your|his|her|their)\b|\b(?:error|code|output|result|message|problem|question|"
-    r"answer|image|photo|picture|essay|story|"
-    r"text|idea|thing|issue|bug|reason|point|above|following|goal|task|you|i)s?\b",
+    r"^(?:to|below|use|rank|given|each row|i|it|this|that|these|those|they|he|she|you|there|here|what|who|which|where|"
+    r"when|why|how|if|because|since|while|as|something|nothing|everything|someone|let|please|not|no|my|your|his|her|"
+    r"their)\b|\b(?:error|code|output|result|message|problem|question|answer|image|photo|picture|essay|story|text|"
+    r"idea|thing|issue|bug|reason|point|above|following|goal|task|you|i)s?\b",
     re.IGNORECASE,
 )
 _COMPLAINT = re.compile(
-    r"\b(?:broken|failing|fails|wrong|crash\w*|doesn't work|not working|weird|strange|great|awesome|amazing|"
-    r"inspiring|wonderful|nice|"
-    r"beautiful|interesting|important to|difficult|hard to|missing|undefined|confus\w+|red|stuck|hanging)\b",
+    r"\b(?:broken|failing|fails|wrong|crash\w*|doesn't work|not working|weird|strange|great|awesome|amazing|inspiring|"
+    r"wonderful|nice|beautiful|interesting|important to|difficult|hard to|missing|undefined|confus\w+|red|stuck|"
+    r"hanging)\b",
     re.IGNORECASE,
 )
 _EMPTY_WORDS = """
@@ -148,12 +138,10 @@ time times chance progress feeling love way experience journey lot wild since ta
 _SAYS_NOTHING = frozenset(_EMPTY_WORDS.split())
 _WORK = re.compile(
     r"`|\b(?:db|database|server|service|api|app|gateway|staging|production|prod|repo|repository|branch|port|cluster|"
-    r"queue|cache|bucket|table|schema|"
-    r"pipeline|ci|build|deploy\w*|release\w*|tests?|suite|cron|job|worker|frontend|backend|module|package|library|"
-    r"config\w*|secrets?|token|key|"
-    r"endpoint|environment|env|vpn|docker|account|docs?|documentation|linter|migrations?|index|project|website|site|"
-    r"domain|customers?|"
-    r"invoices?|sprint|standup|licen[cs]e|logs?|helpers?|files?)\b",
+    r"queue|cache|bucket|table|schema|pipeline|ci|build|deploy\w*|release\w*|tests?|suite|cron|job|worker|frontend|"
+    r"backend|module|package|library|config\w*|secrets?|token|key|endpoint|environment|env|vpn|docker|account|docs?|"
+    r"documentation|linter|migrations?|index|project|website|site|domain|customers?|invoices?|sprint|standup|"
+    r"licen[cs]e|logs?|helpers?|files?)\b",
     re.IGNORECASE,
 )
 _OF_THE_TIME = re.compile(
@@ -161,8 +149,7 @@ _OF_THE_TIME = re.compile(
 )
 _ATTRIBUTE = re.compile(
     r"^(?:the|our) (?P<subject>[\w-]+(?: [\w-]+){0,2}) (?P<what>port|url|host|hostname|region|version|branch|timeout|"
-    r"limit|owner|licen[cs]e) "
-    r"is (?P<value>`[^`]{1,80}`|\S{1,80}?)\.?$",
+    r"limit|owner|licen[cs]e) is (?P<value>`[^`]{1,80}`|\S{1,80}?)\.?$",
     re.IGNORECASE,
 )
 _PORT = re.compile(

@@ -14,33 +14,28 @@ from spiral.model import Authority, Kind
 
 _LEAD = re.compile(
     r"^(?:(?:ok(?:ay)?|so|well|and|but|also|btw|by the way|anyway|yeah|yes|yep|oh|ah|hey|hi|hello|please|"
-    r"quick context|context|"
-    r"background|for context|now|plus|in general|generally|honestly|basically|alright|great|(?:thanks?|"
-    r"thank you)(?: for \w+)?|cool)\b[,:;!.–—-]*\s+)+",
+    r"quick context|context|background|for context|now|plus|in general|generally|honestly|basically|alright|great|"
+    r"(?:thanks?|thank you)(?: for \w+)?|cool)\b[,:;!.–—-]*\s+)+",
     re.IGNORECASE,
 )
 _ASIDE = re.compile(r",? (?:by the way|btw|fyi|please|thanks|thank you|ok(?:ay)?|final answer)[.!]*$", re.IGNORECASE)
+_TAG = re.compile(r",? (?:ok(?:ay)?|right|yes|please|alright|deal)\?+$", re.IGNORECASE)
 _ASKED = re.compile(
     r"[,;:–—-]\s*(?:so |and |but |then )?(?:can|could|would|will|do|does|did|should|is|are|what(?:'s)?|how|why|which|"
-    r"where|any|"
-    r"please|have|who|when)\b[^,]*(?:,[^?]*)?\?\s*$",
+    r"where|any|please|have|who|when)\b[^,]*(?:,[^?]*)?\?\s*$",
     re.IGNORECASE,
 )
 _TAIL = re.compile(
     r"(?:[,;:–—-]\s+(?:(?:so|and|but|then|now) )*|\s(?:so|and|but) (?:now )?)(?:(?:can|could|would|will) you\b|"
-    r"should i\b|do you\b|"
-    r"how (?:do|can|should)\b|what (?:are|is|should)\b|i(?:'m| am| was) (?:kinda |also |just |now )?(?:wondering|"
-    r"not sure|unsure|curious|thinking,)|"
-    r"i(?:'d| would) (?:love|like|appreciate) (?:to (?:know|hear|get|see)|some|any|your)\b|i(?: also)? need (?:help|"
-    r"advice|some)\b|"
-    r"i want to (?:make sure|know)\b).*$",
+    r"should i\b|do you\b|how (?:do|can|should)\b|what (?:are|is|should)\b|i(?:'m| am| was) (?:kinda |also |just |"
+    r"now )?(?:wondering|not sure|unsure|curious|thinking,)|i(?:'d| would) (?:love|like|appreciate) (?:to (?:know|"
+    r"hear|get|see)|some|any|your)\b|i(?: also)? need (?:help|advice|some)\b|i want to (?:make sure|know)\b).*$",
     re.IGNORECASE | re.DOTALL,
 )
 """A request that hangs on to a statement."""
 _PLAYS = re.compile(
     r"\b(?:i want you to act as|act as an?\b|pretend (?:to be|that)|you (?:are|will be) an? [\w ]{2,60}(?:expert|"
-    r"assistant|writer|"
-    r"instructor|teacher|bot|translator|coach|model)\b|ignore (?:all|any) previous)",
+    r"assistant|writer|instructor|teacher|bot|translator|coach|model)\b|ignore (?:all|any) previous)",
     re.IGNORECASE,
 )
 """Opens a prompt that sets up a role: what it demands holds for that prompt alone."""
@@ -51,29 +46,24 @@ _BARE_NO = re.compile(
 )
 _REMEMBER = re.compile(
     r"^(?:please )?(?:(?:remember|keep in mind|bear in mind|note|make a note|take note|don't forget|do not forget|"
-    r"be aware|"
-    r"for (?:future |your |later )?reference|for the record|fyi|heads[- ]up|just so you know|nb)\b(?:,? (?:that|"
-    r"this))?|"
-    r"(?:important|convention|reminder|rule|policy)(?=:))\s*[:,–—-]?\s+(?P<what>.+)$",
+    r"be aware|for (?:future |your |later )?reference|for the record|fyi|heads[- ]up|just so you know|"
+    r"nb)\b(?:,? (?:that|this))?|(?:important|convention|reminder|rule|policy)(?=:))\s*[:,–—-]?\s+(?P<what>.+)$",
     re.IGNORECASE | re.DOTALL,
 )
 _NO_MEMORY = re.compile(
     r"^(?:when|me\b|how|the time|what|if (?:you|i)|us\b|our (?:talk|chat|conversation))", re.IGNORECASE
 )
 _CORRECTION = re.compile(
-    r"^(?:no|nope|nah|wrong|incorrect|not quite|not really|actually|correction|sorry|you(?:'re| are) wrong|"
-    r"i (?:meant|said)|"
-    r"that(?:'s| is| was) (?:not (?:right|correct|true|quite right|what i (?:said|meant|asked)(?: for)?)|wrong|"
-    r"incorrect))"
-    r"\b[\s,.:;!–—-]+(?P<what>.+)$",
+    r"^(?:no|nope|nah|wrong|incorrect|not quite|not really|actually|correction|sorry|you(?:'re| are) wrong|i (?:meant|"
+    r"said)|that(?:'s| is| was) (?:not (?:right|correct|true|quite right|what i (?:said|meant|asked)(?: for)?)|wrong|"
+    r"incorrect))\b[\s,.:;!–—-]+(?P<what>.+)$",
     re.IGNORECASE | re.DOTALL,
 )
 _SOFT = re.compile(r"^(?:actually|sorry|i (?:meant|said))\b", re.IGNORECASE)
 """Begins a correction, and as often something else: it counts where what it corrects is known."""
 _CORRECTS = re.compile(
     r"^(?:please |just |you should |we )*(?:use|it's|it is|it should|that's|should|our|the|don't|do not|never|always|"
-    r"put|run|call|"
-    r"set|make it|keep|name it|we|my|this|releases?|deploys?|tests?|\w+s (?:are|go|live|run|belong)\b)",
+    r"put|run|call|set|make it|keep|name it|we|my|this|releases?|deploys?|tests?|\w+s (?:are|go|live|run|belong)\b)",
     re.IGNORECASE,
 )
 _NOT_BUT = re.compile(
@@ -90,66 +80,59 @@ _WANTS = re.compile(r"\bi(?:'d| would)? (?:always )?(?:want|like|need|expect) yo
 _RULE = re.compile(
     r"^(?:always|never|from now on(?!,? you are)|going forward|in (?:the )?future,|whenever|every time|avoid)\b|"
     r"^(?:do not|don't|stop) (?:ever )?(?:commit|push|merg|deploy|edit|touch|modify|install|delet|renam|import|mock|"
-    r"skip|forc|"
-    r"hard-?cod|disabl|upgrad|bump|rely)\w{0,4}\b",
+    r"skip|forc|hard-?cod|disabl|upgrad|bump|rely)\w{0,4}\b",
     re.IGNORECASE,
 )
 _WORK_RULE = re.compile(
     r"^(?:make sure|ensure|be sure|only (?:use|run|edit))\b.{0,200}\b(?:always|every|each|never|whenever|before|"
-    r"after)\b|"
-    r"^(?:do not|don't|stop) (?:ever )?(?:change|chang|us|add|run|runn|remov|writ|creat|log|break|put|mix|stor|call|"
-    r"assum)\w{0,4}\b",
+    r"after)\b|^(?:do not|don't|stop) (?:ever )?(?:change|chang|us|add|run|runn|remov|writ|creat|log|break|put|mix|"
+    r"stor|call|assum)\w{0,4}\b",
     re.IGNORECASE,
 )
 """Asked for in a text as often as in a project: a rule only where it speaks of work on code."""
 _USE = re.compile(
-    r"^use .{2,120}\b(?:instead of|rather than|not|over|for all|everywhere|by default|"
-    r"(?:in|for|across) (?:this|the whole|our|the entire) (?:repo|repository|project|codebase|code base|team))\b",
+    r"^use .{2,120}\b(?:instead of|rather than|not|over|for all|everywhere|by default|(?:in|for|across) (?:this|"
+    r"the whole|our|the entire) (?:repo|repository|project|codebase|code base|team))\b",
     re.IGNORECASE,
 )
 _MODAL = re.compile(
     r"\b(?:must(?: not| never)?|should(?: always| never| not|n't)|(?<!i )(?:always|never)|may not|(?:is|"
-    r"are) not allowed|(?:is|are) forbidden)\b|"
-    r"\byou should\b.{1,80}\b(?:before|after|every|each|whenever)\b",
+    r"are) not allowed|(?:is|are) forbidden)\b|\byou should\b.{1,80}\b(?:before|after|every|each|whenever)\b",
     re.IGNORECASE,
 )
 _FOR_WORK = re.compile(
-    r"`|\w/\w|\b(?:tests?|commit\w*|branch\w*|main|deploy\w*|code|files?|migrations?|configs?|database|db|builds?|"
-    r"api|repo\w*|prs?|"
-    r"merg\w+|releases?|push\w*|servers?|endpoints?|modules?|comments?|docs?|schemas?|quer(?:y|ies)|"
+    r"`|\w/\w|\b(?:tests?|commit\w*|branch\w*|main|deploy\w*|code|files?|migrations?|configs?|database|db|builds?|api|"
+    r"repo\w*|prs?|merg\w+|releases?|push\w*|servers?|endpoints?|modules?|comments?|docs?|schemas?|quer(?:y|ies)|"
     r"dependenc\w+|packages?|lint\w*|format\w*|logs?|secrets?|tokens?|production|staging|ci|network|errors?|"
-    r"exceptions?|imports?|"
-    r"variables?|edit\w*|install\w*|scripts?|bash|sql|json|uv|pip|npm|git)\b",
+    r"exceptions?|imports?|variables?|edit\w*|install\w*|scripts?|bash|sql|json|uv|pip|npm|git)\b",
     re.IGNORECASE,
 )
 _PASSING = re.compile(
     r"\b(?:for now|this time|yet|right now|at the moment|just now|in this (?:function|case|message|essay|poem|story|"
-    r"text|one|example)|"
-    r"worry|give up|bother)\b",
+    r"text|one|example)|worry|give up|bother)\b",
     re.IGNORECASE,
 )
 _LETS = re.compile(
-    r"^(?:let's|lets|let us) (?P<what>(?:go with|use|stick (?:with|to)|switch to|move to|migrate to|adopt|pick|"
-    r"choose|standardi[sz]e on|drop)\b.+)$",
+    r"^(?:let's|lets|let us) (?P<what>(?:go with|use|stick (?:with|to)|switch to|move to|migrate to|adopt|pick|choose|"
+    r"standardi[sz]e on|drop)\b.+)$",
     re.IGNORECASE | re.DOTALL,
 )
 _DECIDED = re.compile(
     r"\b(?:we|the team)(?:'ve| have)? (?:(?:all|finally|now|just) )*(?:decided|agreed|chose|settled on|opted)\b|"
-    r"^(?:after [^,]{1,60}, )?i(?:'ve| have)? (?:(?:finally|now|just) )*(?:decided|chose|settled on|opted)\b|"
-    r"\b(?:we|the team)(?:'re| are| is|'ll| will) (?:(?:now|going to) )*(?:going with|go with|use|using|"
-    r"switch(?:ing)? to|mov(?:e|ing) to|"
-    r"migrat(?:e|ing) to|drop(?:ping)?|adopt(?:ing)?|stick(?:ing)? (?:with|to))\b|^decision:",
+    r"^(?:after [^,]{1,60}, )?i(?:'ve| have)? (?:(?:finally|now|just) )*(?:decided|chose|settled on|opted)\b|\b(?:we|"
+    r"the team)(?:'re| are| is|'ll| will) (?:(?:now|going to) )*(?:going with|go with|use|using|switch(?:ing)? to|"
+    r"mov(?:e|ing) to|migrat(?:e|ing) to|drop(?:ping)?|adopt(?:ing)?|stick(?:ing)? (?:with|to))\b|^decision:",
     re.IGNORECASE,
 )
 _OPEN_CHOICE = re.compile(
     r"^(?:go with|use|stick with|stick to|pick|choose|adopt|drop) (?:(?:the )?(?:option|first|second|third|last|"
-    r"latter|former|other|"
-    r"same)\b|that|this|it|them|these|those|yours?|\w$|\d)",
+    r"latter|former|other|same)\b|that|this|it|them|these|those|yours?|\w$|\d)",
     re.IGNORECASE,
 )
 _POINTS_BACK = re.compile(
     r"^(?:it|this|that|these|those|they|he|she|there|him|her|them|one)(?:'s|'re|'ll)?\b", re.IGNORECASE
 )
+_PERSONAL = ("event", "identity", "life")
 _SELF = re.compile(r"\b(?:i|my|me|mine|i'm|i've|i'd|i'll|myself)\b", re.IGNORECASE)
 
 
@@ -186,7 +169,7 @@ def stated(spoken: Sequence[str], *, answered: str, speaker: str, with_agent: bo
 
 def _statement(sentence: str) -> str:
     """The sentence without what leads into it and without the question at its end; "" where it only asks."""
-    text = sentence.replace("’", "'").strip()
+    text = _TAG.sub("", sentence.replace("’", "'").strip())
     if text.rstrip("\"')* ").endswith("?"):
         match = _ASKED.search(text)
         if match is None:
@@ -204,16 +187,14 @@ def _first(text: str, answered: str, *, refused: bool, with_agent: bool) -> Fact
     if found is None:
         plain = re.sub(r"^(?:no|nope|actually|sorry)[,.:;]\s+", "", text, flags=re.IGNORECASE)
         found = fact(plain, with_agent=with_agent)
-    if found is None or junk(found.text) or _says_too_little(found.text):
-        return None
-    return found
+    return found if found is not None and _stands_alone(found) else None
 
 
 def _finished(found: Fact, sentence: str, speaker: str) -> Stated:
     text = found.text[:1].upper() + found.text[1:]
     if speaker:
         text = f"{speaker}: {text}"
-    elif _SELF.search(found.text.split(' (corrects: "')[0]):
+    elif found.rule in _PERSONAL or _SELF.search(found.text.split(' (corrects: "')[0]):
         text = f"User: {text}"
     key = (
         found.key.replace("user/", f"{speaker.lower()}/", 1) if speaker and found.key.startswith("user/") else found.key
@@ -221,10 +202,12 @@ def _finished(found: Fact, sentence: str, speaker: str) -> Stated:
     return Stated(text=text, quote=sentence, rule=found.rule, kind=found.kind, authority=found.authority, key=key)
 
 
-def _says_too_little(text: str) -> bool:
-    """Whether the words that carry meaning are fewer than two, so that nobody could tell later what was meant."""
-    carrying = {token.lower() for token in TOKEN.findall(text) if token.lower() not in STOP}
-    return len(carrying) < 2 or bool(_POINTS_BACK.match(text))
+def _stands_alone(found: Fact) -> bool:
+    """Whether somebody could tell later what was meant; a correction carries with it what "it" is."""
+    carrying = {token.lower() for token in TOKEN.findall(found.text) if token.lower() not in STOP}
+    if len(carrying) < 2 or junk(found.text):
+        return False
+    return found.rule == "correction" or not _POINTS_BACK.match(found.text)
 
 
 def _remembered(text: str) -> Fact | None:

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import re
-import unicodedata
 from collections.abc import Mapping
 
 import yaml
 
 from spiral.errors import UsageError
-from spiral.memory.codec import change_from, change_to, digest, statement_from, statement_to
+from spiral.memory.codec import change_from, change_to, digest, printable, statement_from, statement_to
 from spiral.model import Change, Statement
 
 Loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
@@ -70,14 +68,3 @@ def dump(table: Mapping[str, object]) -> str:
     """YAML in the order given."""
     text: str = yaml.dump(dict(table), Dumper=Dumper, sort_keys=False, allow_unicode=True, width=100)
     return text
-
-
-def printable(text: str) -> str:
-    """The text as it can stand in a UTF-8 file: lone surrogates become the replacement mark."""
-    return text.encode("utf-8", "replace").decode("utf-8").strip()
-
-
-def slug(text: str) -> str:
-    """A few words of the text, fit for a file name on any system."""
-    plain = unicodedata.normalize("NFKD", text[:200]).encode("ascii", "ignore").decode().lower()
-    return re.sub(r"[^a-z0-9]+", "-", plain)[:40].strip("-") or "memory"

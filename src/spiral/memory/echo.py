@@ -23,8 +23,8 @@ WHOLE, PARTS = 2_000, 20_000
 _CLAUSES = re.compile(r"[;—]\s*|,\s+(?:and|so|but)\s+|\s+and\s+", re.IGNORECASE)
 _OPENINGS = re.compile(
     r"^(?:as (?:you )?(?:noted|mentioned|said|expected|asked|prefer(?:red)?)[^,:]{0,40}[,:]|"
-    r"according to [^,:]{0,40}[,:]|"
-    r"(?:noted|okay|ok|understood|right|sure|i (?:checked|see|know|recall|remember))[:,]| *(?:\w+|the user): )\s*",
+    r"according to [^,:]{0,40}[,:]|(?:noted|okay|ok|understood|right|sure|i (?:checked|see|know|recall|remember))[:,]|"
+    r" *(?:\w+|the user): )\s*",
     re.IGNORECASE,
 )
 

@@ -5,16 +5,17 @@ from __future__ import annotations
 import errno
 import json
 import os
+import re
 import secrets
 import stat
 import time
+import unicodedata
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
 from spiral.errors import StoreError, StoreVersionError
-from spiral.memory.document import slug
 from spiral.model import Change, Statement
 from spiral.ports import Sighting
 
@@ -174,3 +175,9 @@ def failing(path: Path) -> Iterator[None]:
     except OSError as fault:
         cure = CURES.get(fault.errno or 0, "")
         raise StoreError(f"cannot use {str(path)!r}: {fault.strerror or fault}{'; ' + cure if cure else ''}") from fault
+
+
+def slug(text: str) -> str:
+    """A few words of the text, fit for a file name on any system."""
+    plain = unicodedata.normalize("NFKD", text[:200]).encode("ascii", "ignore").decode().lower()
+    return re.sub(r"[^a-z0-9]+", "-", plain)[:40].strip("-") or "memory"

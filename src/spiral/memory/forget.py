@@ -101,7 +101,11 @@ def retire_mates(store: Store, memories: Sequence[Statement]) -> None:
     gone = {memory.id for memory in memories}
     with store.index.atomic():
         slots = sorted({slot for memory in memories if (slot := codec.slot(memory))})
-        mates = [row.id for row in store.index.select("slot", slots) if row.id not in gone and not row.live] if slots else []
+        mates = (
+            [row.id for row in store.index.select("slot", slots) if row.id not in gone and not row.live]
+            if slots
+            else []
+        )
         if mates:
             write_change(store, "forget", tuple(sorted(mates)), reason="what superseded it was erased")
 

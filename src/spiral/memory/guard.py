@@ -49,8 +49,9 @@ _ANSI = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]{0,2000}(?:\x07|\x1
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029]")
 _JOINER = re.compile("(?<![^\x00-\u02ff\u2000-\u206f])[\u200c\u200d]|[\u200c\u200d](?![^\x00-\u02ff\u2000-\u206f])")
 _STRIPPED = re.compile(
-    "[\u00ad\u180e\u200b\u200e\u200f\u202a-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb\U000e0000-\U000e01ef]|[\ufe00-\ufe0f](?=[\ufe00-\ufe0f])"
+    "[\u00ad\u180e\u200b\u200e\u200f\u202a-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb\U000e0000-\U000e01ef]"
 )
+_SELECTORS = re.compile("[\ufe00-\ufe0f]+(?=[\ufe00-\ufe0f])")
 _TAG = re.compile(
     r"[<\uff1c\ufe64](?=\s{0,4}[/\uff0f]?\s{0,4}(?:memor(?:y|ies)|(?:system|user|assistant|human)\b|tool_|function_|antml:)|\|)",
     re.IGNORECASE,
@@ -75,7 +76,7 @@ def quarantine(text: str, source: str, role: str) -> str:
 def neutral(text: str) -> str:
     """The text as mere data: nothing invisible in it, and nothing that could close a frame or open a turn."""
     seen = _CONTROL.sub("", _ANSI.sub("", text.replace("\r\n", "\n").replace("\u2028", "\n").replace("\u2029", "\n")))
-    seen = _JOINER.sub("", _STRIPPED.sub("", seen))
+    seen = _SELECTORS.sub("", _JOINER.sub("", _STRIPPED.sub("", seen)))
     seen = _TAG.sub("&lt;", seen)
     seen = _INST.sub(lambda found: f"({found[1] or found[2]})", seen)
     return _ROLE.sub(r"\1[\2]\3", seen)

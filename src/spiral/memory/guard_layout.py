@@ -38,7 +38,7 @@ LAID_OUT: tuple[Sign, ...] = (
         0.7,
         "addresses an AI",
         NAMED_NEEDLES,
-        rf"(?:^|[.#>!\"(\[@*;] ?)(?:dear |hey |hi )?{NAMED}[:,] (?=\w)|\byou, the {NAMED}\b",
+        rf"(?:^|[.#>!\"\[@*;] ?)(?:dear |hey |hi )?{NAMED}[:,] (?=\w)|\byou, the {NAMED}\b",
     ),
     sign(
         0.5,

@@ -206,7 +206,7 @@ _REMEMBERED = (
         1.0,
         "asks to be put into memory",
         "memor",
-        r"\b(?:add|save|store|write|commit|record|append|put|keep)\b[^.]{0,40}"
+        r"\b(?:add|save|store|write|commit|record|append|put|keep) (?:this|that|these|it|the following)\b[^.]{0,40}"
         r"\b(?:to|in|into) your (?:[\w-]+ ){0,2}memor",
     ),
     sign(

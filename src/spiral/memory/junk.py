@@ -14,8 +14,8 @@ LOOKED_AT = 4_000
 _GREETING = re.compile(
     r"^(?:(?:oh|hey|hi|hello|hiya|howdy|good (?:morning|afternoon|evening|night|day)|greetings|welcome|bye|goodbye|"
     r"see you|talk soon|take care|cheers|thanks?|thank you|thx|ty|you(?:'re| are) (?:welcome|the best|great)|"
-    r"no (?:worries|problem)|my pleasure|anytime|happy to help|nice to meet you|congrats|congratulations|"
-    r"good luck|have a (?:good|great|nice) \w+|sorry|wow|lol|haha|yay|hmm+|please)\b[\s,!.]*)+",
+    r"no (?:worries|problem)|my pleasure|anytime|happy to help|nice to meet you|congrats|congratulations|good luck|"
+    r"have a (?:good|great|nice) \w+|sorry|wow|lol|haha|yay|hmm+|please)\b[\s,!.]*)+",
     re.IGNORECASE,
 )
 _ACKNOWLEDGED = re.compile(
@@ -27,62 +27,51 @@ _ACKNOWLEDGED = re.compile(
     re.IGNORECASE,
 )
 _QUESTION = re.compile(
-    r"^(?:(?:so|and|but|ok|also|btw|hey|please),? )*(?:what(?:'s)?|how(?:'s)?|why|when|where|who|whom|whose|which|"
-    r"can|could|"
-    r"would|should|shall|will|is|are|am|was|were|do(?! not)|does|did|have|has|had|may|might|any(?:one| idea|"
+    r"^(?:(?:so|and|but|ok|also|btw|hey|please),? )*(?:what(?:'s)?|how(?:'s)?|why|when|where|who|whom|whose|which|can|"
+    r"could|would|should|shall|will|is|are|am|was|were|do(?! not)|does|did|have|has|had|may|might|any(?:one| idea|"
     r" thoughts))\b",
     re.IGNORECASE,
 )
 _ASKS = re.compile(
-    r"^(?:(?:so|and|but|ok|also),? )*(?:(?:can|could|would|will|do|did|are|have) (?:you|we|i|they)\b|(?:is|"
-    r"are) (?:it|there|this|that)\b|"
-    r"(?:what|why|how) (?:do|does|did|is|are|can|could|should|would|to|about|if)\b|any (?:idea|thoughts)\b)",
+    r"^(?:(?:so|and|but|ok|also),? )*(?:(?:can|could|would|will|do|did|are|have) (?:you|we|i|they)\b|(?:is|are) (?:it|"
+    r"there|this|that)\b|(?:what|why|how) (?:do|does|did|is|are|can|could|should|would|to|about|if)\b|any (?:idea|"
+    r"thoughts)\b)",
     re.IGNORECASE,
 )
 _PROGRESS = re.compile(
-    r"^(?:(?:ok(?:ay)?|now|next|first|then|so|great|good|alright|perfect|hmm|wait)[,.!]? )*"
-    r"(?:let me\b(?! know)|(?:now )?i(?:'ll| will| need to| should| can see| am going to|'m going to|'m now| am now|"
-    r" now)\b"
-    r"(?! (?:be|prefer|never|always)\b)|"
-    r"i(?:'ve| have)?(?: now| just| also| successfully)? "
-    r"(?:updated|made|added|created|fixed|implemented|completed|finished the|refactored|moved the|ran|verified|"
-    r"checked|read|reviewed|looked|searched|examined|removed|renamed|written|wrote|committed|pushed)\b|"
-    r"(?:the )?(?:task|work|build|job|implementation|change)s? (?:is|are) (?:in progress|complete|completed|done|"
-    r"running|"
-    r"underway|finished)|(?:still )?(?:working on|waiting for|looking (?:at|into)|checking|investigating|"
-    r"searching)\b(?!.*\bis\b)|"
-    r"(?:running|reading|writing|editing|executing|installing|building|fetching|compiling)\b[^.]{0,60}(?:…|\.\.\.)?$|"
-    r"all (?:changes|tests|tasks|steps|done|checks)\b)",
+    r"^(?:(?:ok(?:ay)?|now|next|first|then|so|great|good|alright|perfect|hmm|wait)[,.!]? )*(?:let me\b(?! know)|"
+    r"(?:now )?i(?:'ll| will| need to| should| can see| am going to|'m going to|'m now| am now| now)\b(?! (?:be|"
+    r"prefer|never|always)\b)|i(?:'ve| have)?(?: now| just| also| successfully)? (?:updated|made|added|created|fixed|"
+    r"implemented|completed|finished the|refactored|moved the|ran|verified|checked|read|reviewed|looked|searched|"
+    r"examined|removed|renamed|written|wrote|committed|pushed)\b|(?:the )?(?:task|work|build|job|implementation|"
+    r"change)s? (?:is|are) (?:in progress|complete|completed|done|running|underway|finished)|(?:still )?(?:working on|"
+    r"waiting for|looking (?:at|into)|checking|investigating|searching)\b(?!.*\bis\b)|(?:running|reading|writing|"
+    r"editing|executing|installing|building|fetching|compiling)\b[^.]{0,60}(?:…|\.\.\.)?$|all (?:changes|tests|tasks|"
+    r"steps|done|checks)\b)",
     re.IGNORECASE,
 )
 _BOILERPLATE = re.compile(
     r"^(?:as an ai\b|i hope (?:this|that)|let me know\b|feel free\b|(?:certainly|sure|of course|absolutely)[!,.]|"
     r"great question|here(?:'s| is| are)\b[^.]{0,80}:?$|here(?:'s| is) (?:a|the|what)\b|i(?:'m| am) sorry\b|"
-    r"i (?:can't|cannot|can not) (?:help|assist)|i apologi[sz]e|it depends on\b|you are (?:a|an) (?:helpful|expert|"
-    r"ai|assistant|"
-    r"coding|claude|chatgpt|senior)\b|follow the user's instructions|you are (?:claude|chatgpt|"
-    r"an? )\b.{0,60}\bassistant|"
-    r"i(?:'ll| will) keep (?:that|this|it) in mind|if you have any (?:other |more |further )?questions|"
-    r"would you like me to)",
+    r"i (?:can't|cannot|can not) (?:help|assist)|i apologi[sz]e|it depends on\b|you are (?:a|an) (?:helpful|expert|ai|"
+    r"assistant|coding|claude|chatgpt|senior)\b|follow the user's instructions|you are (?:claude|chatgpt|"
+    r"an? )\b.{0,60}\bassistant|i(?:'ll| will) keep (?:that|this|it) in mind|if you have any (?:other |more |"
+    r"further )?questions|would you like me to)",
     re.IGNORECASE,
 )
 _ABOUT_TALK = re.compile(
-    r"^(?:the )?(?:user|assistant|human|person|conversation|ai|agent|model|discussion|chat|session)\b"
-    r"(?: is| was| has| have)?(?: \w{2,10}ly)? (?:ask(?:ed|s|ing)?|greet(?:ed|s)?|thank(?:ed|s)?|said (?:thanks|"
-    r"thank you|hello|hi|ok|yes|no)\b|"
-    r"request(?:ed|s|ing)?|(?:want(?:ed|s)?|need(?:ed|s)?)(?: to know)? (?:help|assistance|to (?:fix|know|understand|"
-    r"see|get|debug))|"
-    r"a (?:question|request)|working on (?:a|the|an|some|their) (?:\w+ )?(?:project|task|code|problem|issue|file)\b|"
-    r"provid(?:ed|es|ing)|respond(?:ed|s)|explain(?:ed|s)|summari[sz]ed|acknowledged|about\b|interested in (?:help|"
-    r"code)|"
-    r"confirmed|continu(?:ed|es)|sent|shared|discuss(?:ed|es))",
+    r"^(?:the )?(?:user|assistant|human|person|conversation|ai|agent|model|discussion|chat|session)\b(?: is| was| has|"
+    r" have)?(?: \w{2,10}ly)? (?:ask(?:ed|s|ing)?|greet(?:ed|s)?|thank(?:ed|s)?|said (?:thanks|thank you|hello|hi|ok|"
+    r"yes|no)\b|request(?:ed|s|ing)?|(?:want(?:ed|s)?|need(?:ed|s)?)(?: to know)? (?:help|assistance|to (?:fix|know|"
+    r"understand|see|get|debug))|a (?:question|request)|working on (?:a|the|an|some|their) (?:\w+ )?(?:project|task|"
+    r"code|problem|issue|file)\b|provid(?:ed|es|ing)|respond(?:ed|s)|explain(?:ed|s)|summari[sz]ed|acknowledged|"
+    r"about\b|interested in (?:help|code)|confirmed|continu(?:ed|es)|sent|shared|discuss(?:ed|es))",
     re.IGNORECASE,
 )
 _REQUEST = re.compile(
     r"^(?:(?:please|now|ok|also|then|and)[, ]+)*(?:fix|write|implement|create|build|refactor|show|explain|give|find|"
-    r"help|"
-    r"generate|summari[sz]e|translate|list|tell|check|look|review|rewrite|debug|search|read|open|take|finish|change|"
-    r"update|move|rename|try|suggest|describe|compare|analy[sz]e|make (?:the|it|this|that|me|a)\b)\b",
+    r"help|generate|summari[sz]e|translate|list|tell|check|look|review|rewrite|debug|search|read|open|take|finish|"
+    r"change|update|move|rename|try|suggest|describe|compare|analy[sz]e|make (?:the|it|this|that|me|a)\b)\b",
     re.IGNORECASE,
 )
 _PASSING = re.compile(
@@ -92,8 +81,7 @@ _PASSING = re.compile(
 )
 _LASTING = re.compile(
     r"\b(?:always|never|must|from now on|by default|every|whenever|prefer\w*|remember|do not|don't|called|named|"
-    r"because|"
-    r"instead of|rather than|not)\b",
+    r"because|instead of|rather than|not)\b",
     re.IGNORECASE,
 )
 _RAW = re.compile(r"^\s*[{\[<].*[}\]>]\s*$|^\S{40,}$", re.DOTALL)

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 
 from spiral.errors import EmbedderError, UsageError
-from spiral.memory import anchors, entries, guard, rank
+from spiral.memory import anchors, entries, rank
 from spiral.memory.settle import Moment
 from spiral.memory.store import Store
 from spiral.memory.tokens import excerpt, tokens
@@ -177,22 +177,3 @@ def hop(store: Store, hits: Sequence[Hit], view: View, query: Query) -> list[Hit
             linked = shown(row, rank.Fused(row.id, hit.score * 0.5, {"link": hit.score * 0.5}), query)
             found.append(replace(linked, via=hit.id))
     return found
-
-
-def frame(hit: Hit, now: datetime) -> str:
-    """A hit as data, with who said it, how old it is and how sure we are."""
-    if hit.memory is not None:
-        since, source, sure = hit.memory.since, hit.memory.source or hit.memory.owner, hit.memory.authority
-    else:
-        assert hit.episode is not None
-        since, source, sure = hit.episode.at, hit.episode.source, "observed"
-    return guard.framed(hit.text, source[:60], age(since, now), sure)
-
-
-def age(since: datetime, now: datetime) -> str:
-    """How long ago, in one short word."""
-    seconds = max(0, int((now - since).total_seconds()))
-    for unit, size in (("d", 86_400), ("h", 3_600), ("m", 60)):
-        if seconds >= size:
-            return f"{seconds // size}{unit}"
-    return "now"

@@ -13,7 +13,8 @@ Family = Literal["password", "secret", "token"]
 _TAIL = (
     r"(?:[_-]?(?:\d{1,3}|prod(?:uction)?|staging|live|test|dev|value|default))?"
     r"(?P<closed>(?:\\{0,3}[\"'`]|\]){0,3})[ \t]{0,20}"
-    r"(?:: ?[a-z][a-z.|\[\] ]{0,40}=(?!=)|(?P<sep>:=|=>|={1,3}|:(?!:)|>(?=[^<\s])|is (?:now )?|(?<=[ \t])(?=[^\s=:])))[ \t]{0,20}"
+    r"(?:: ?[a-z][a-z.|\[\] ]{0,40}=(?!=)|(?P<sep>:=|=>|={1,3}|:(?!:)|>(?=[^<\s])|is (?:now )?"
+    r"|(?<=[ \t])(?=[^\s=:])))[ \t]{0,20}"
 )
 _KEYS = "|".join(
     f"(?<={kind}{joint}key)"

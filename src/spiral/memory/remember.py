@@ -73,7 +73,7 @@ def guarded(draft: Draft) -> tuple[Draft, tuple[str, ...]]:
     found: list[str] = []
 
     def clean(text: str) -> str:
-        safe, kinds = redact(document.printable(text))
+        safe, kinds = redact(codec.printable(text))
         found.extend(kinds)
         return safe
 

@@ -3,22 +3,20 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
 
-from spiral.errors import NotFoundError, ScopeError, StoreError, UsageError
+from spiral.errors import NotFoundError, StoreError, UsageError
 from spiral.memory import codec, entries, sync
 from spiral.memory.files import Folder
 from spiral.memory.settle import Moment, settle
-from spiral.model import ANY, LEVELS, Change, Scope, Statement, Version, Visibility, narrowed
+from spiral.model import Change, Scope, Statement, Version, Visibility, home_of, scope_of
 from spiral.ports import Embedder, Index, View
 
 FEW = 2_000
 """Up to so many files each is looked at before every use; beyond, only as often as costs a twentieth of the time."""
-
-ALIASES = {"org_id": "org", "app_id": "app", "user_id": "user", "agent_id": "agent", "run_id": "run"}
 
 
 @dataclass(slots=True)
@@ -60,26 +58,13 @@ class Store:
             return [f"the index could not follow the files: {fault}"]
         return []
 
-    def place(self, levels: dict[str, str | None]) -> Scope:
-        """The scope that a caller means: what was named, over what the settings say."""
-        named: dict[str, str] = {}
-        for name, value in levels.items():
-            level = ALIASES.get(name, name)
-            if level not in LEVELS:
-                raise ScopeError(f"unknown scope level {name!r}; choose one of {', '.join(LEVELS)}")
-            if value is not None:
-                named[level] = value
-        scope = narrowed(self.scope, **named)
-        if not scope.app:
-            raise ScopeError("a scope needs an app; name it with app=…, --app or memory.app in spiral.toml")
-        return scope
+    def place(self, levels: Mapping[str, str | None]) -> Scope:
+        """The scope that a caller means."""
+        return scope_of(self.scope, levels)
 
-    def home(self, levels: dict[str, str | None]) -> Scope:
-        """The scope that something is written to: as `place`, and every level is one value."""
-        scope = self.place(levels)
-        if wild := [level for level, value in scope.levels().items() if value == ANY]:
-            raise ScopeError(f"{wild[0]}='*' is for asking; what is written belongs to one {wild[0]}")
-        return scope
+    def home(self, levels: Mapping[str, str | None]) -> Scope:
+        """The scope that something is written to."""
+        return home_of(self.scope, levels)
 
     def view(self, scope: Scope, **rest: object) -> View:
         """What the caller may see."""
@@ -102,7 +87,9 @@ class Store:
         group = sync.gather(self.index, ids, [])
         everyone = (*group.core, *group.others)
         latest = group.latest(now)
-        states = settle(everyone, [codec.slot(memory) for memory in everyone], group.changes, at or Moment(latest, latest))
+        states = settle(
+            everyone, [codec.slot(memory) for memory in everyone], group.changes, at or Moment(latest, latest)
+        )
         core = {memory.id for memory in group.core}
         return {
             name: replace(state, memory=merged(state.memory, group.changes))

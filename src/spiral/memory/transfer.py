@@ -7,9 +7,10 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from spiral.errors import UsageError
-from spiral.memory import codec, document, entries, ingest
+from spiral.memory import codec, document, entries
 from spiral.memory.foreign import read_foreign, recognise
 from spiral.memory.remember import enter, remember, save
+from spiral.memory.served import keep
 from spiral.memory.store import Store
 from spiral.model import Scope
 
@@ -71,7 +72,7 @@ def take_line(store: Store, line: str, where: str, tally: dict[str, int]) -> Non
         enter(store, target, entries.of_change(change, target))
         tally["changes"] += 1
     else:
-        ingest.keep(store, [codec.episode_from(body)])
+        keep(store, [codec.episode_from(body)])
         tally["episodes"] += 1
 
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import tempfile
 from collections.abc import Iterable
+from pathlib import Path
 from typing import Protocol
 
 import click
@@ -53,3 +55,27 @@ def show(rows: Iterable[Measured]) -> None:
     click.echo(f"{'set':16} {'split':6} {'examples':>8} {'precision':>9} {'recall':>7} {'f1':>6}")
     for row in rows:
         click.echo(f"{row.set:16} {row.split:6} {row.examples:8} {row.precision:9.2f} {row.recall:7.2f} {row.f1:6.2f}")
+
+
+@command.command("speed")
+@click.option("--memories", type=click.IntRange(1), default=100_000, show_default=True, help="The size of the store.")
+@AS_JSON
+def speed(memories: int, as_json: bool) -> None:
+    """How long a new process takes to import, capture and recall, over a bare interpreter."""
+    from spiral.bench.speed import fill, measure
+
+    with tempfile.TemporaryDirectory(prefix="spiral-bench-") as name:
+        folder = Path(name)
+        (folder / "spiral.toml").write_text('[memory]\nroot = "memory"\nindex = "index"\napp = "bench"\n')
+        fill(folder, memories, lambda line: click.echo(line, err=True))
+        rows = measure(folder)
+    if as_json:
+        tell(
+            {
+                "memories": memories,
+                "rows": [{"what": row.what, "seconds": row.seconds, "limit": row.limit} for row in rows],
+            }
+        )
+        return
+    for row in rows:
+        click.echo(f"{row.what:14} {row.seconds * 1000:6.0f} ms   (promised {row.limit * 1000:.0f} ms)")

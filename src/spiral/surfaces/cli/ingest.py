@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import sys
+from datetime import UTC, datetime
 from pathlib import Path
 
 import click
 
-from spiral.model import ROLES
+from spiral.model import ROLES, Message, Scope, home_of
 from spiral.surfaces.cli.options import AS_JSON, opened, scoped, tell
 from spiral.surfaces.cli.transcript import messages_of
 
@@ -38,13 +39,11 @@ def command(
     """
     text = sys.stdin.read() if str(file) == "-" else read(file)
     messages = messages_of(text, role, source)
+    if raw:
+        kept = captured(ctx, messages, session, scope)
+        tell({"session": session, "episodes": kept}) if as_json else click.echo(f"{kept} episodes kept")
+        return
     with opened(ctx) as memory:
-        if raw:
-            if not session:
-                raise click.UsageError("--raw needs --session, which names the segment to append to")
-            kept = memory.capture(messages, session=session, **scope)
-            tell({"session": session, "episodes": len(kept)}) if as_json else click.echo(f"{len(kept)} episodes kept")
-            return
         found = memory.ingest(messages, session=session, **scope)  # type: ignore[arg-type]
     if as_json:
         learned = [{"id": item.id, "outcome": item.outcome, "text": item.memory.text} for item in found.memories]
@@ -65,3 +64,24 @@ def read(file: Path) -> str:
         return file.read_bytes().decode("utf-8", "replace")
     except OSError as fault:
         raise click.UsageError(f"cannot read {str(file)!r}: {fault.strerror}") from fault
+
+
+def captured(ctx: click.Context, messages: list[Message], session: str, levels: dict[str, str | None]) -> int:
+    """Append the messages without opening the index: hooks call this at every turn."""
+    from spiral.config import read as settings_of
+    from spiral.memory.capture import capture, made_of
+    from spiral.memory.files import Folder
+    from spiral.place import find
+
+    if not session:
+        raise click.UsageError("--raw needs --session, which names the segment to append to")
+    asked = ctx.find_root().obj
+    settings = settings_of(asked.start, asked.flags)
+    wanted = settings.memory
+    place = find(asked.start, folders=settings.folders, app=wanted.app, root=wanted.root, index=wanted.index)
+    scope = home_of(Scope(org=wanted.org, app=wanted.app, user=wanted.user, agent=wanted.agent), levels)
+    made, _ = made_of(
+        messages, scope, session=session, owner=wanted.owner, visibility=wanted.visibility, now=datetime.now(UTC)
+    )
+    capture(Folder(place.root), made)
+    return len(made)

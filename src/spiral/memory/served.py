@@ -1,0 +1,48 @@
+"""What a session was told, kept with it, so that its echo is not taken for news."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from spiral.memory import codec, entries, segments
+from spiral.memory.files import stamp_of
+from spiral.memory.store import Store
+from spiral.model import Episode, Scope
+from spiral.ports import Sighting
+
+
+def keep(store: Store, episodes: Sequence[Episode]) -> None:
+    """Append episodes to their segment and to the index. Inside `atomic`."""
+    if not episodes:
+        return
+    path = segments.append(store.folder, episodes)
+    store.index.put(entries.of_episode(episode, path) for episode in episodes)
+    before = store.index.sightings(path.rpartition("/")[0] + "/").get(path)
+    if before is None and len(store.index.select("path", [path])) == len(episodes):
+        # Nobody else has written to this segment yet, so all of it is indexed.
+        store.index.sight([Sighting(path=path, stamp=stamp_of((store.folder.root / path).stat()))])
+
+
+def served_texts(store: Store, episodes: Sequence[Episode]) -> list[str]:
+    """The texts that were served to the session."""
+    ids = list(dict.fromkeys(name for episode in episodes for name in episode.served))
+    rows = store.index.get(ids).values()
+    return [entries.memory_of(row).text if row.type == "memory" else entries.episode_of(row).text for row in rows]
+
+
+def note_served(store: Store, ids: Sequence[str], scope: Scope, session: str) -> None:
+    """Remember with the session what it was told, so that its echo is not taken for news."""
+    now = store.clock()
+    note = Episode(
+        id="e" + codec.digest("served", session, codec.stamp(now), *ids),
+        session=session,
+        role="system",
+        text="",
+        at=now,
+        scope=scope,
+        owner=store.owner,
+        visibility=store.visibility,
+        served=tuple(ids),
+    )
+    with store.index.atomic():
+        keep(store, [note])
