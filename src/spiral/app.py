@@ -339,8 +339,8 @@ class Memory:
         return episode_of(row)
 
     def counts(self) -> Counts:
-        """How much there is."""
-        self.store.use()
+        """How much there is, after a look at every file."""
+        self.store.use(every_file=True)
         return self.store.index.counts()
 
     def served(self, session: str) -> Sequence[str]:

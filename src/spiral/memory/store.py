@@ -16,7 +16,9 @@ from spiral.model import Change, Scope, Statement, Version, Visibility, home_of,
 from spiral.ports import Embedder, Index, View
 
 FEW = 2_000
-"""Up to so many files each is looked at before every use; beyond, only as often as costs a twentieth of the time."""
+"""Up to so many memories every file is looked at before every use."""
+PATIENCE = 30.0
+"""Seconds after which a process that lives on looks at every file of a large store."""
 
 
 @dataclass(slots=True)
@@ -33,8 +35,8 @@ class Store:
     visibility: Visibility = "team"
     embedder: Embedder | None = None
     clock: Callable[[], datetime] = field(default=lambda: datetime.now(UTC))
-    scanned: float = 0.0
-    pace: float = 0.0
+    next_scan: float = 0.0
+    """When every file is to be looked at again."""
 
     @property
     def default(self) -> Statement:
@@ -42,17 +44,22 @@ class Store:
         scope = Scope(org=self.scope.org, app=self.scope.app)
         return replace(entries.BLANK, scope=scope, owner=self.owner, visibility=self.visibility)
 
-    def use(self) -> list[str]:
-        """Bring the index up to date before a use; what could not be done is told, not hidden."""
+    def use(self, *, every_file: bool = False) -> list[str]:
+        """Bring the index up to date before a use; what could not be done is told, not hidden.
+
+        Folders are always looked at, which shows files that came, went or were replaced. In a small store, and on
+        request, every file is looked at too, which shows edits in place; in a large one as often as costs little.
+        """
         self.index.refresh()
         try:
             began = time.monotonic()
-            full = began - self.scanned > self.pace
+            full = every_file or began >= self.next_scan
+            if full and not every_file and not self.next_scan and self.index.counts().memories > FEW:
+                full, self.next_scan = False, began + PATIENCE
             sync.follow(self.folder, self.index, self.default, full=full)
             if full:
-                self.scanned = time.monotonic()
-                many = self.index.counts().memories > FEW
-                self.pace = (self.scanned - began) * 20 if many else 0.0
+                took = time.monotonic() - began
+                self.next_scan = time.monotonic() + (took * 20 if took > 0.1 else 0.0)
             sync.due(self.index, self.clock())
         except StoreError as fault:
             return [f"the index could not follow the files: {fault}"]

@@ -35,7 +35,7 @@ def command(ctx: click.Context, /, as_json: bool) -> None:
 
 def faults(memory: Memory) -> list[str]:
     """What could not be read, and what the index could not follow."""
-    notes = memory.store.use()
+    notes = memory.store.use(every_file=True)
     unread = [f"{memory.place.root / item.path}: {item.fault}" for item in memory.store.index.faults()]
     owed = memory.store.index.counts().owed
     return [*notes, *unread, *([f"{owed} texts wait for their vectors; run `spiral memory embed`"] if owed else [])]
