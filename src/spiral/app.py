@@ -99,12 +99,12 @@ class Memory:
 
     def close(self) -> None:
         """Bring MEMORY.md up to date if something was written, and let go of everything."""
-        from spiral.memory.page import write_page
-
         if self.worker is not None:
             self.worker.join()
             self.worker = None
         if self.changed:
+            from spiral.memory.page import write_page
+
             self.changed = False
             # The page is derived; the next writer renews it when this one cannot get its turn.
             with suppress(StoreLockedError):

@@ -192,6 +192,9 @@ class Index(Protocol):
     def owed(self, limit: int) -> list[tuple[str, str]]:
         """(id, text) of entries that have no vector of the present model, current ones first."""
 
+    def owing(self) -> int:
+        """How many entries have no vector of the present model."""
+
     def store(self, ids: Sequence[str], vectors: Vectors) -> None:
         """Keep the vectors of these entries. Only inside `atomic`; a second call changes nothing."""
 

@@ -17,11 +17,17 @@ from spiral.memory import document
 from spiral.memory.codec import digest
 from spiral.model import Scope, Statement
 
-WORDS = (
+TOPICS = (
     "payment retry queue worker cache index deploy branch release staging database schema migration timeout webhook "
     "signature token session report invoice customer order refund ledger audit metric alert latency budget quota shard"
 ).split()
+VOCABULARY = TOPICS + [f"{topic}{end}" for end in ("able", "kit", "hub", "loop", "gate") for topic in TOPICS]
+SYLLABLES = ("ka", "lo", "mi", "ren", "tas", "vor", "del", "pin", "qua", "sor", "ul", "wex", "zan", "bri", "cho", "fen")
+VOCABULARY += [a + b + c for a in SYLLABLES for b in SYLLABLES for c in SYLLABLES]
+WEIGHTS = [1 / rank for rank in range(2, len(VOCABULARY) + 2)]
+"""Word frequencies as in real text: the n-th word is seen about 1/n as often as the first."""
 BATCH = 2_000
+SETTINGS = '[memory]\nroot = "memory"\nindex = "index"\napp = "bench"\n'
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -38,11 +44,12 @@ class Timing:
 def fill(folder: Path, count: int, tell: Callable[[str], None]) -> None:
     """A store of `count` memories with random vectors: made in bulk, without syncing, for measuring alone."""
     chance = random.Random(1)  # noqa: S311 - for the same texts each time, not for secrecy
-    with Memory.open(folder, flags={"memory.app": "bench", "embedder.background": "false"}) as memory:
+    (folder / "spiral.toml").write_text(SETTINGS, "utf-8")
+    with Memory.open(folder, flags={"embedder.background": "false"}) as memory:
         tell(f"writing {count:,} files")
         for number in range(count):
-            said = " ".join(chance.choice(WORDS) for _ in range(14))
-            text = f"{said} in services/{chance.choice(WORDS)}_{number}.py, code E{number}."
+            said = " ".join(chance.choices(VOCABULARY, WEIGHTS, k=14))
+            text = f"{said} in services/{chance.choice(TOPICS)}_{number}.py, code E{number}."
             fact = Statement(
                 id="m" + digest(text), text=text, kind="semantic", scope=Scope(app="bench"), owner=memory.store.owner,
                 learned=datetime.now(UTC),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import re
+import unicodedata
 from collections.abc import Mapping
 from dataclasses import fields
 from datetime import date, datetime, time, timedelta
@@ -12,7 +13,6 @@ from types import MappingProxyType
 from typing import Literal, TypeVar
 
 from spiral.errors import UsageError
-from spiral.memory.words import fold
 from spiral.model import (
     AUTHORITIES,
     EMPTY,
@@ -60,6 +60,11 @@ def moment(value: object, name: str) -> datetime:
 def stamp(at: datetime) -> str:
     """ISO text in UTC."""
     return utc(at).isoformat().replace("+00:00", "Z")
+
+
+def fold(text: str) -> str:
+    """One spelling for texts that differ in case, width and spacing alone."""
+    return " ".join(unicodedata.normalize("NFKC", text).casefold().split())
 
 
 def digest(*parts: str) -> str:

@@ -4,14 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-import yaml
-
 from spiral.errors import UsageError
 from spiral.memory.codec import change_from, change_to, digest, printable, statement_from, statement_to
 from spiral.model import Change, Statement
 
-Loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
-Dumper = getattr(yaml, "CSafeDumper", yaml.SafeDumper)
 FENCE = "---"
 
 
@@ -45,6 +41,8 @@ def read_change(raw: str) -> Change:
 
 def split(raw: str) -> tuple[Mapping[str, object], str]:
     """Front matter and what follows it; a file without front matter is all text."""
+    import yaml  # here, because recall reads no file and YAML takes as long to import as a recall to answer
+
     lines = raw.lstrip("\ufeff").splitlines(keepends=True)
     if not lines or lines[0].rstrip() != FENCE:
         return {}, raw.strip()
@@ -52,7 +50,8 @@ def split(raw: str) -> tuple[Mapping[str, object], str]:
     if not end:
         raise UsageError("the front matter has no closing ---; add the line, or remove the opening one")
     try:
-        table = yaml.load("".join(lines[1:end]), Loader=Loader)  # noqa: S506 - a safe loader, in C where there is one
+        loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+        table = yaml.load("".join(lines[1:end]), Loader=loader)  # noqa: S506 - a safe loader, in C where there is one
     except yaml.YAMLError as fault:
         mark = getattr(fault, "problem_mark", None)
         line = f" in line {mark.line + 2}" if mark else ""
@@ -66,5 +65,8 @@ def split(raw: str) -> tuple[Mapping[str, object], str]:
 
 def dump(table: Mapping[str, object]) -> str:
     """YAML in the order given."""
-    text: str = yaml.dump(dict(table), Dumper=Dumper, sort_keys=False, allow_unicode=True, width=100)
+    import yaml
+
+    dumper = getattr(yaml, "CSafeDumper", yaml.SafeDumper)
+    text: str = yaml.dump(dict(table), Dumper=dumper, sort_keys=False, allow_unicode=True, width=100)
     return text

@@ -24,7 +24,7 @@ def embed(store: Store, progress: Progress | None = None, *, limit: int = 0, wai
         raise UsageError("no embedding model is set; set embedder.model to minilm:, static: or openai:<model>")
     done = 0
     with lease(store, wait=wait) as mine:
-        total = store.index.counts().owed if mine else 0
+        total = store.index.owing() if mine else 0
         while mine and (not limit or done < limit) and (owed := store.index.owed(BATCH)):
             vectors = store.embedder.embed([text for _, text in owed])
             with store.index.atomic():

@@ -96,7 +96,7 @@ def probed(store: Store, query: Query) -> tuple[Probe, list[str]]:
             vector = store.embedder.embed([query.text])
         except EmbedderError as fault:
             notes.append(f"words only: {fault}")
-        owed = store.index.counts().owed
+        owed = store.index.owing()
         if owed:
             notes.append(f"{owed} texts wait for their vectors; `spiral memory embed` makes them")
     key = query.text.strip()

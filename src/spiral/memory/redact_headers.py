@@ -31,7 +31,6 @@ _COMMANDS = (
     ),
     ("login ", r"login[ \t\n]+[\w.@+-]{1,80}[ \t\n]+password[ \t\n]+(?P<value>\S{1,200})"),
 )
-_PATTERNS = tuple((needle, re.compile(pattern)) for needle, pattern in _COMMANDS)
 
 
 def header_spans(text: str) -> Iterator[Span]:
@@ -41,9 +40,9 @@ def header_spans(text: str) -> Iterator[Span]:
         for found in _COOKIE.finditer(text):
             if any(not placeholder(value[1]) for value in _COOKIE_VALUE.finditer(found[1])):
                 yield Span(found.start(1), found.start(1) + len(found[1].rstrip()), "cookie")
-    for needle, pattern in _PATTERNS:
+    for needle, pattern in _COMMANDS:
         if needle in text:
-            for found in pattern.finditer(text):
+            for found in re.finditer(pattern, text):
                 if not placeholder(found["value"]):
                     yield Span(*found.span("value"), "password")
 

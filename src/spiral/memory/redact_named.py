@@ -21,19 +21,19 @@ _KEYS = "|".join(
     for kind in ("api", "access", "private", "encryption", "signing", "master", "account", "license")
     for joint in ("", "_", "-")
 )
-_NAMES: tuple[tuple[str, Family, re.Pattern[str]], ...] = (
-    ("pass", "password", re.compile(r"pass(?:word|wd|phrase|code|(?<![a-z]pass))" + _TAIL)),
-    ("pwd", "password", re.compile("pwd" + _TAIL)),
-    ("secret", "secret", re.compile(r"secret(?:[_-]?(?:access)?[_-]?key)?(?:[_-]base)?" + _TAIL)),
-    ("key", "secret", re.compile(rf"key(?:{_KEYS}|(?<=api key))" + _TAIL)),
-    ("token", "token", re.compile("token" + _TAIL)),
-    ("credential", "token", re.compile("credentials?" + _TAIL)),
-    ("auth", "token", re.compile("auth(?<![a-z]auth)" + _TAIL)),
-    ("sessid", "token", re.compile("sessid" + _TAIL)),
-    ("sessionid", "token", re.compile("sessionid" + _TAIL)),
-    ("connect.sid", "token", re.compile(r"connect\.sid" + _TAIL)),
+_NAMES: tuple[tuple[str, Family, str], ...] = (
+    ("pass", "password", r"pass(?:word|wd|phrase|code|(?<![a-z]pass))" + _TAIL),
+    ("pwd", "password", "pwd" + _TAIL),
+    ("secret", "secret", r"secret(?:[_-]?(?:access)?[_-]?key)?(?:[_-]base)?" + _TAIL),
+    ("key", "secret", rf"key(?:{_KEYS}|(?<=api key))" + _TAIL),
+    ("token", "token", "token" + _TAIL),
+    ("credential", "token", "credentials?" + _TAIL),
+    ("auth", "token", "auth(?<![a-z]auth)" + _TAIL),
+    ("sessid", "token", "sessid" + _TAIL),
+    ("sessionid", "token", "sessionid" + _TAIL),
+    ("connect.sid", "token", r"connect\.sid" + _TAIL),
 )
-"""What a name contains, what that says of the value, and what follows; matched against the text in lower case."""
+"""What a name contains, what that says of the value, and a pattern for the text in lower case, compiled when needed."""
 _VALUE = re.compile(
     r"(?:[rbfuRBFU]{0,2}(?P<quote>\"{3}|'{3}|\\{0,3}[\"'`])(?!(?P=quote))(?P<quoted>(?:\\.|[^\\\n]){1,4000}?)(?P=quote))"
     r"|(?:[|>][-+]?[ \t]*\n[ \t]+)?[\"'`]?(?P<bare>(?:(?!\\[nrt])[^\s\"'`]){1,300}+)"
@@ -91,7 +91,7 @@ def named_spans(text: str) -> Iterator[Span]:
     for core, family, pattern in _NAMES:
         start = lower.find(core)
         while start >= 0:
-            span = _named(text, lower, family, pattern.match(lower, start))
+            span = _named(text, lower, family, re.compile(pattern).match(lower, start))
             if span:
                 yield span
             start = lower.find(core, span.end if span else start + len(core))

@@ -21,8 +21,9 @@ class Shape(NamedTuple):
     what: str
     needles: tuple[str, ...]
     """A text without any of these holds no such token: asked first, because it is cheap."""
-    pattern: re.Pattern[str]
-    """Its first group, or else the whole, is the secret."""
+    source: str
+    """The pattern, compiled when first needed: most texts need none. Its first group, or else the whole, is the
+    secret."""
 
 
 def _token(what: str, prefix: str, rest: str, *needles: str) -> Shape:
@@ -32,11 +33,11 @@ def _token(what: str, prefix: str, rest: str, *needles: str) -> Shape:
     to an escape, as in a JSON text, is not a part of a word.
     """
     start = rf"{prefix}(?:(?<![A-Za-z0-9]{prefix})|(?<=\\[nrt]{prefix}))"
-    return Shape(what, needles or (prefix.replace("\\", ""),), re.compile(start + rest))
+    return Shape(what, needles or (prefix.replace("\\", ""),), start + rest)
 
 
-def _shape(what: str, needles: str, pattern: str, flags: int = 0) -> Shape:
-    return Shape(what, tuple(needles.split()), re.compile(pattern, flags))
+def _shape(what: str, needles: str, pattern: str) -> Shape:
+    return Shape(what, tuple(needles.split()), pattern)
 
 
 _WORD = "[A-Za-z0-9_-]"
@@ -139,8 +140,9 @@ def token_spans(text: str) -> Iterator[Span]:
     """Where the text holds a token of a known shape."""
     for shape in (*_PREFIXED, *_OTHER):
         if any(needle in text for needle in shape.needles):
-            group = 1 if shape.pattern.groups else 0
-            for found in shape.pattern.finditer(text):
+            pattern = re.compile(shape.source)
+            group = 1 if pattern.groups else 0
+            for found in pattern.finditer(text):
                 yield Span(*found.span(group), shape.what)
     yield from _aws(text)
     yield from _urls(text)

@@ -6,7 +6,6 @@ import fcntl
 import json
 import os
 import re
-import socket
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -69,7 +68,7 @@ def append(folder: Folder, episodes: Sequence[Episode]) -> str:
 def segment(episode: Episode, number: int) -> str:
     """The path of a session's segment on this host: readable, safe, and different for different sessions."""
     name = re.sub(r"[^A-Za-z0-9._-]+", "-", episode.session)[:40].strip("-.") or "session"
-    host = re.sub(r"[^A-Za-z0-9-]+", "-", socket.gethostname())[:30] or "host"
+    host = re.sub(r"[^A-Za-z0-9-]+", "-", os.uname().nodename)[:30] or "host"
     part = f".{number}" if number else ""
     return f"{EPISODES}/{episode.at:%Y-%m}/{name}-{digest(episode.session)[:8]}.{host}{part}.jsonl"
 

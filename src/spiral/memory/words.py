@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import unicodedata
 from dataclasses import dataclass
 
 LIMIT = 400_000
@@ -30,11 +29,6 @@ class Terms:
 
     words: tuple[str, ...]
     exact: tuple[str, ...]
-
-
-def fold(text: str) -> str:
-    """One spelling for texts that differ in case, width and spacing alone."""
-    return " ".join(unicodedata.normalize("NFKC", text).casefold().split())
 
 
 def terms(text: str) -> Terms:

@@ -234,20 +234,30 @@ class SqliteIndex(Generations):
                 self.store([name for name, _ in some], files.read([seq for _, seq in some]))
         return len(wanted)
 
+    def owing(self) -> int:
+        if not self.model:
+            return 0
+        number = self.number() or -1
+        # Four ranges of the index instead of a look at every entry.
+        ranges = [(live, sign) for live in (0, 1) for sign in ("<", ">")]
+        asked = " + ".join(
+            f"(SELECT count(*) FROM doc WHERE searched = 1 AND live = {live} AND model {sign} :model)"
+            for live, sign in ranges
+        )
+        return int(self.db.execute(f"SELECT {asked}", {"model": number}).fetchone()[0])
+
     def counts(self) -> Counts:
         db = self.db
-        number = self.number() or -1
         tally = {
             (row[0], row[1]): row[2] for row in db.execute("SELECT type, live, count(*) FROM doc GROUP BY type, live")
         }
-        owed = db.execute("SELECT count(*) FROM doc WHERE searched = 1 AND model != ?", (number,)).fetchone()[0]
         faults = db.execute("SELECT count(*) FROM sighting WHERE fault != ''").fetchone()[0]
         return Counts(
             memories=tally.get(("memory", 0), 0) + tally.get(("memory", 1), 0),
             live=tally.get(("memory", 1), 0),
             episodes=tally.get(("episode", 0), 0) + tally.get(("episode", 1), 0),
             changes=tally.get(("change", 0), 0) + tally.get(("change", 1), 0),
-            owed=owed if self.model else 0,
+            owed=self.owing(),
             faults=faults,
         )
 

@@ -66,7 +66,6 @@ def speed(memories: int, as_json: bool) -> None:
 
     with tempfile.TemporaryDirectory(prefix="spiral-bench-") as name:
         folder = Path(name)
-        (folder / "spiral.toml").write_text('[memory]\nroot = "memory"\nindex = "index"\napp = "bench"\n')
         fill(folder, memories, lambda line: click.echo(line, err=True))
         rows = measure(folder)
     if as_json:

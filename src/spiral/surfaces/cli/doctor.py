@@ -37,7 +37,7 @@ def faults(memory: Memory) -> list[str]:
     """What could not be read, and what the index could not follow."""
     notes = memory.store.use(every_file=True)
     unread = [f"{memory.place.root / item.path}: {item.fault}" for item in memory.store.index.faults()]
-    owed = memory.store.index.counts().owed
+    owed = memory.store.index.owing()
     return [*notes, *unread, *([f"{owed} texts wait for their vectors; run `spiral memory embed`"] if owed else [])]
 
 
