@@ -139,6 +139,8 @@ class Counts:
     faults: int
 
 
+Scored = list[tuple[str, float]]
+"""(id, score) of entries, best first."""
 Channels = Mapping[str, Sequence[tuple[str, float]]]
 """For each channel the ids it found with its own score, best first, equal scores by id."""
 
@@ -188,6 +190,9 @@ class Index(Protocol):
 
     def unsight(self, paths: Iterable[str]) -> None:
         """Forget them. Only inside `atomic`."""
+
+    def like(self, name: str, view: View, limit: int) -> Scored:
+        """(id, similarity) of the entries whose meaning is nearest to this one's, by the vectors that are there."""
 
     def owed(self, limit: int) -> list[tuple[str, str]]:
         """(id, text) of entries that have no vector of the present model, current ones first."""

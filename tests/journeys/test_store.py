@@ -206,6 +206,16 @@ def test_links_are_followed_one_step(words: Memory) -> None:
     assert [hit.via for hit in words.recall("slow in March", links=True)] == ["", second.id]
 
 
+def test_neighbours_in_meaning_are_a_step_away_too(memory: Memory) -> None:
+    first = memory.remember("Invoices are mailed to customers at the end of each month.")
+    second = memory.remember("Every month ends with sending clients their bills by mail.")
+    memory.remember("The office plant needs water on Tuesdays.")
+    memory.embed()
+    near = memory.store.index.like(first.id, memory.store.view(memory.store.scope), 1)
+    assert [name for name, _ in near] == [second.id]
+    assert near[0][1] >= 0.6
+
+
 def test_a_brief_stays_within_its_budget_and_keeps_the_last_turns(words: Memory) -> None:
     for number in range(40):
         words.remember(f"Rule {number}: the payments service retries {number} times before it gives up.")

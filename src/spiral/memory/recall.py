@@ -19,6 +19,9 @@ FRAME = 28
 """Tokens that the frame around a hit takes: source, age and authority."""
 LONGEST_HIT = 400
 CANDIDATES = 80
+NEIGHBOURS = 3
+NEAR = 0.6
+"""Similarity from which a memory counts as a neighbour in meaning; unrelated sentences stay below 0.4."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -163,12 +166,13 @@ def judged(store: Store, hits: Sequence[Hit], query: Query) -> tuple[list[Hit], 
 
 
 def hop(store: Store, hits: Sequence[Hit], view: View, query: Query) -> list[Hit]:
-    """What the best hits link to, one step in either direction, at half their score."""
+    """What the best hits link to, in either direction, and their neighbours in meaning: one step, half the score."""
     have = {hit.id for hit in hits}
     found: list[Hit] = []
     for hit in [hit for hit in hits if hit.memory][:5]:
         assert hit.memory is not None
         ids = [*hit.memory.links, *(row.id for row in store.index.pointing("links", [hit.id]))]
+        ids += [name for name, score in store.index.like(hit.id, view, NEIGHBOURS) if score >= NEAR]
         visible = {row.id for name in ids for row in store.index.select("id^", [name], view=view)}
         for row in store.index.get(
             [name for name in dict.fromkeys(ids) if name in visible and name not in have]

@@ -11,7 +11,7 @@ from spiral.backends.sqlite.generations import WAIT, Generations, fresh_name
 from spiral.backends.sqlite.search import condition, partitions, search
 from spiral.errors import StoreError
 from spiral.model import LEVELS
-from spiral.ports import Channels, Counts, Entry, Probe, Relation, Row, Sighting, View
+from spiral.ports import Channels, Counts, Entry, Probe, Relation, Row, Scored, Sighting, View
 
 if TYPE_CHECKING:
     from spiral.backends.sqlite.vectors import VectorFiles
@@ -178,6 +178,14 @@ class SqliteIndex(Generations):
         if vector is not None and (files := self.vectors()) is not None:
             nearest = lambda parts, limit: files.nearest(vector.reshape(-1), parts, limit)  # noqa: E731
         return search(self.db, probe, view, nearest)
+
+    def like(self, name: str, view: View, limit: int) -> Scored:
+        row = self.db.execute("SELECT seq FROM doc WHERE id = ? AND model = ?", (name, self.number() or -1)).fetchone()
+        files = self.vectors()
+        if row is None or files is None:
+            return []
+        probe = Probe(vector=files.read([row[0]]), limit=limit + 1)
+        return [hit for hit in self.search(probe, view).get("vector", []) if hit[0] != name][:limit]
 
     def files(self, number: int, dimensions: int) -> VectorFiles:
         """The vectors of one model; numpy is imported no sooner than here."""

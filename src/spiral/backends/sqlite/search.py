@@ -6,9 +6,8 @@ import sqlite3
 from collections.abc import Callable, Iterable, Sequence
 
 from spiral.model import ANY, LEVELS
-from spiral.ports import Probe, View
+from spiral.ports import Probe, Scored, View
 
-Scored = list[tuple[str, float]]
 Nearest = Callable[[Sequence[int], int], list[tuple[int, float]]]
 
 VOCABULARY = 40
