@@ -48,9 +48,14 @@ def quoted(values: Iterable[str]) -> str:
     return ",".join("'" + value.replace("'", "''") + "'" for value in values)
 
 
+def literal(word: str) -> str:
+    """An FTS5 string, which is never an operator."""
+    return '"' + word.replace('"', '""').replace("\0", " ") + '"'
+
+
 def phrase(column: str, words: Iterable[str]) -> str:
-    """An FTS5 expression that any of the words satisfies; each is a string literal, so none is an operator."""
-    return f"{column} : (" + " OR ".join('"' + word.replace('"', '""') + '"' for word in words) + ")"
+    """An FTS5 expression that any of the words satisfies."""
+    return f"{column} : (" + " OR ".join(map(literal, words)) + ")"
 
 
 def match(db: sqlite3.Connection, column: str, words: Iterable[str], within: str, limit: int) -> Scored:
@@ -69,7 +74,7 @@ def holding(db: sqlite3.Connection, parts: Iterable[str], known: Iterable[str]) 
     for part in parts:
         rows = db.execute(
             "SELECT text FROM term_part WHERE term_part MATCH ? ORDER BY length(text), text LIMIT ?",
-            ('"' + part.replace('"', '""') + '"', VOCABULARY),
+            (literal(part), VOCABULARY),
         )
         found.update(dict.fromkeys(row[0] for row in rows if row[0] not in skip))
     return list(found)
