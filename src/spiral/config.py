@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import pwd
 from collections.abc import Mapping, Sequence
@@ -13,6 +14,16 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 from spiral.errors import ConfigError
 from spiral.place import Folders, Repository, app_name, folder_of, repository
 from spiral.sources import from_environment, from_file, from_flags, valued
+from spiral.tables import (
+    ActSettings,
+    BudgetSettings,
+    ConsolidateSettings,
+    DiscoverSettings,
+    HydrateSettings,
+    IterateSettings,
+    NotifySettings,
+    VerifySettings,
+)
 
 if TYPE_CHECKING:
     from spiral.model import Visibility
@@ -109,6 +120,14 @@ class Settings:
 
     memory: MemorySettings = MemorySettings()
     embedder: EmbedderSettings = EmbedderSettings()
+    discover: DiscoverSettings = DiscoverSettings()
+    hydrate: HydrateSettings = HydrateSettings()
+    act: ActSettings = ActSettings()
+    verify: VerifySettings = VerifySettings()
+    consolidate: ConsolidateSettings = ConsolidateSettings()
+    iterate: IterateSettings = IterateSettings()
+    budget: BudgetSettings = BudgetSettings()
+    notify: NotifySettings = NotifySettings()
     log: LogSettings = LogSettings()
     folders: Folders = field(default_factory=Folders)
     """Not a setting: the user's own folders, as the environment tells."""
@@ -120,7 +139,7 @@ class Row(NamedTuple):
     """One setting as it is shown; a secret's value says only whether it is set."""
 
     name: str
-    value: str | int | bool
+    value: str | int | float | bool
     origin: str
     help: str
 
@@ -229,7 +248,11 @@ def _project_file(here: Path, home: Repository | None) -> Path | None:
     return next((folder / PROJECT_FILE for folder in folders if (folder / PROJECT_FILE).exists()), None)
 
 
-def _shown(value: object, *, secret: bool) -> str | int | bool:
+def _shown(value: object, *, secret: bool) -> str | int | float | bool:
     if secret:
         return "set" if value else "not set"
-    return value if isinstance(value, int | str) else str(value or "")
+    if isinstance(value, tuple):
+        return ", ".join(map(str, value))
+    if isinstance(value, Mapping):
+        return json.dumps(value, ensure_ascii=False, default=dict) if value else ""
+    return value if isinstance(value, int | float | str) else str(value or "")

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import Field
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from spiral.errors import ConfigError
@@ -96,6 +97,12 @@ def valued(given: Given, known: Known, home: Path | None) -> object:
             return _path(given.value, given.base, home)
         if isinstance(setting.default, bool):
             return _truth(given.value, spelled=spelled)
+        if isinstance(setting.default, float):
+            return _amount(given.value, setting.metadata.get("least"), spelled=spelled)
+        if isinstance(setting.default, tuple):
+            return _list(given.value, spelled=spelled)
+        if isinstance(setting.default, Mapping):
+            return _table(given.value, spelled=spelled)
         if isinstance(setting.default, int):
             return _number(given.value, setting.metadata.get("least"), spelled=spelled)
         return _word(given.value, setting.metadata.get("choices", ()))
@@ -200,6 +207,45 @@ def _number(value: object, least: int | None, *, spelled: bool) -> int:
     if not isinstance(value, int) or isinstance(value, bool) or (least is not None and value < least):
         raise ValueError("a whole number" + ("" if least is None else f" of at least {least}"))
     return value
+
+
+def _amount(value: object, least: float | None, *, spelled: bool) -> float:
+    try:
+        amount = float(value) if spelled and isinstance(value, str) else value
+    except ValueError:
+        amount = None
+    if not isinstance(amount, int | float) or isinstance(amount, bool) or not abs(amount) < 1e15:
+        raise ValueError("a number")
+    if least is not None and amount < least:
+        raise ValueError(f"a number of at least {least:g}")
+    return float(amount)
+
+
+def _list(value: object, *, spelled: bool) -> tuple[str, ...]:
+    """In a file a list of texts; in the environment or a flag the same as JSON, or one text for a list of one."""
+    if spelled and isinstance(value, str):
+        value = _json(value) if value.lstrip().startswith("[") else [value] if value else []
+    if not isinstance(value, list | tuple) or not all(isinstance(item, str) for item in value):
+        raise ValueError("a list of texts")
+    return tuple(value)
+
+
+def _table(value: object, *, spelled: bool) -> Mapping[str, object]:
+    """In a file a table; in the environment the same as a JSON object."""
+    if spelled and isinstance(value, str):
+        value = _json(value) if value.strip() else {}
+    if not isinstance(value, Mapping):
+        raise ValueError("a table")
+    return MappingProxyType({str(key): item for key, item in value.items()})
+
+
+def _json(text: str) -> object:
+    import json
+
+    try:
+        return json.loads(text)
+    except ValueError as error:
+        raise ValueError(f"JSON ({error})") from error
 
 
 def _word(value: object, choices: tuple[str, ...] = ()) -> str:

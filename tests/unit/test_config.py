@@ -16,7 +16,7 @@ import pytest
 from click.testing import CliRunner
 
 import spiral
-from spiral.config import EmbedderSettings, LogSettings, MemorySettings, Settings, read, rows
+from spiral.config import EmbedderSettings, MemorySettings, Settings, read, rows
 from spiral.errors import ConfigError
 from spiral.place import Folders
 from spiral.sources import variable
@@ -164,7 +164,7 @@ def test_truth_is_spelled_in_many_ways_in_the_environment(machine: Machine, word
     [
         ('[memory]\n\nrooot = "x"\n', ":3: unknown setting 'memory.rooot'; did you mean 'root'?"),
         ('# hm\n[memry]\nroot = "x"\n', ":2: unknown table 'memry'; did you mean 'memory'?"),
-        ("[zzz]\n", ":1: unknown table 'zzz'; choose one of memory, embedder, log"),
+        ("[zzz]\n", ":1: unknown table 'zzz'; choose one of memory, embedder, discover,"),
         ('root = "x"\n', ":1: 'root' stands outside of its table; write it under [memory]"),
         ("memory = 3\n", ":1: memory must be a table, not 3; write [memory] on a line of its own"),
         ("[[memory]]\n", ":1: memory must be a table, not [{}]; write [memory] on a line of its own"),
@@ -176,6 +176,10 @@ def test_truth_is_spelled_in_many_ways_in_the_environment(machine: Machine, word
         ('[memory]\nroot = "a\\u0000b"\n', ":2: memory.root must be text on one line, in quotes, not 'a\\x00b'"),
         ("[memory]\nroot = '~nobody-of-that-name/x'\n", ":2: memory.root must be a path that can be followed"),
         ("[memory]\n'visibility' = 'all'\n", ":2: memory.visibility must be one of private, team, org, not 'all'"),
+        ("[act]\nargs = 'x'\n", ":2: act.args must be a list of texts, not 'x'"),
+        ("[act]\ntimeout = 'x'\n", ":2: act.timeout must be a number, not 'x'"),
+        ("[act]\ntimeout = nan\n", ":2: act.timeout must be a number, not nan"),
+        ("[act]\nagents = 3\n", ":2: act.agents must be a table, not 3"),
         ("[embedder]\nbackground = 'yes'\n", ":2: embedder.background must be true or false, not 'yes'"),
         ("[memory\n", ": not TOML: Expected ']' at the end of a table declaration (at line 1, column 8)"),
     ],
@@ -375,7 +379,8 @@ def test_the_verb_names_what_was_meant(clean: Machine) -> None:
 def tables() -> str:
     """The tables of docs/settings.md."""
     parts = []
-    for table, kind in (("memory", MemorySettings), ("embedder", EmbedderSettings), ("log", LogSettings)):
+    for table in dict.fromkeys(row.name.partition(".")[0] for row in rows(Settings())):
+        kind = type(getattr(Settings(), table))
         parts += [f"### `[{table}]`", "", str(kind.__doc__), "", "| key | default | what it is for |", "|---|---|---|"]
         for row in rows(Settings()):
             if row.name.startswith(f"{table}."):
