@@ -49,7 +49,7 @@ def _lines(shown: Sequence[Row]) -> list[str]:
     return ["  ".join((*map(str.ljust, cell[:3], widths), cell[3])) for cell in cells]
 
 
-def _spelled(value: str | int | bool) -> str:
+def _spelled(value: str | int | float | bool) -> str:
     return json.dumps(value, ensure_ascii=False)
 
 
