@@ -2,19 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal, Protocol
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 from spiral.model import Scope, Visibility
 
 if TYPE_CHECKING:
+    from datetime import datetime
+
     import numpy as np
     from numpy.typing import NDArray
 
+    from spiral.work import Answer, Event, EventKind, Expense, Order, TaskState, Usage
+
     Vectors = NDArray[np.float32]
     """One row a text."""
+
+NOTHING: Mapping[str, Any] = MappingProxyType({})
 
 Type = Literal["memory", "episode", "change"]
 Relation = Literal["supersedes", "links", "conflicts", "changes", "derives"]
@@ -226,3 +233,74 @@ class Index(Protocol):
 
     def close(self) -> None:
         """Let go of everything; a second call does nothing."""
+
+
+class Agent(Protocol):
+    """Does work when told to: a program of its own, or a function of the builder's."""
+
+    @property
+    def name(self) -> str:
+        """What the settings and the reports call it."""
+
+    def act(self, order: Order, tell: Callable[[str], None], stop: Callable[[], bool]) -> Answer:
+        """Do what the order says, in its folder and within its bounds, and say how it went.
+
+        Whatever happens comes back as the answer's `end`, never as an exception: a program that is missing, not signed
+        in, out of time, or that writes nonsense. `tell` gets a line for people at each step; `stop` is asked at least
+        every second, and when it says so the agent and all its children are ended. What it says is on disk in the
+        order's history, raw, as it comes. A second call with the same order does the work again.
+        """
+
+
+class Journal(Protocol):
+    """What the runner did and decided, out of the agents' reach. Acknowledged means on disk."""
+
+    def record(
+        self,
+        events: Sequence[Event] = (),
+        *,
+        states: Mapping[str, TaskState] = NOTHING,
+        notes: Mapping[str, str] = NOTHING,
+        expenses: Sequence[Expense] = (),
+    ) -> None:
+        """Append the events and expenses and set the states and notes: together, or not at all.
+
+        Exactly one writer is inside at a time, over all processes. An event or expense whose id is known is left as
+        it is, so a retry with the same ids changes nothing.
+        """
+
+    def events(
+        self,
+        *,
+        run: str = "",
+        task: str = "",
+        pass_id: str = "",
+        kinds: Sequence[EventKind] = (),
+        after: int = 0,
+        limit: int = 0,
+    ) -> list[Event]:
+        """Events in order; with a limit the newest so many, still in order."""
+
+    def states(self) -> Mapping[str, TaskState]:
+        """What is known of each task."""
+
+    def note(self, name: str) -> str:
+        """A small value; empty when it was never set."""
+
+    def notes(self, prefix: str) -> Mapping[str, str]:
+        """All small values whose name begins so."""
+
+    def expenses(self, *, run: str = "", since: datetime | None = None) -> list[Expense]:
+        """What was used up, in order."""
+
+    def spent(self, *, run: str = "", since: datetime | None = None) -> Usage:
+        """The sum of that."""
+
+    def keep(self, body: str) -> str:
+        """Keep a text under a name that stands for its content; the same text again is kept once."""
+
+    def kept(self, name: str) -> str:
+        """The text of that name; NotFoundError when there is none."""
+
+    def close(self) -> None:
+        """Let go; a second call does nothing."""

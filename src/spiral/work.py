@@ -271,6 +271,22 @@ class Effort:
     sha: str = ""
 
 
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Expense:
+    """What one agent used up, for whom and why."""
+
+    id: str
+    """Equal ids are one expense, however often it is recorded."""
+    at: datetime
+    run: str
+    pass_id: str
+    task: str
+    agent: str
+    role: Literal["maker", "checker", "planner"]
+    model: str
+    usage: Usage
+
+
 EventKind = Literal[
     "run.started", "run.ended", "run.resumed",
     "pass.started", "pass.hydrated", "pass.acted", "pass.verified", "pass.consolidated", "pass.ended",

@@ -21,10 +21,13 @@ EMBEDDERS: dict[str, str] = {
 INDEXES: dict[str, str] = {
     "sqlite": "spiral.backends.sqlite.index:open_index",
 }
-TABLES: Mapping[str, Mapping[str, str]] = {"embedder": EMBEDDERS, "index": INDEXES}
+JOURNALS: dict[str, str] = {
+    "sqlite": "spiral.backends.sqlite.journal:open_journal",
+}
+TABLES: Mapping[str, Mapping[str, str]] = {"embedder": EMBEDDERS, "index": INDEXES, "journal": JOURNALS}
 
 
-def load(kind: Literal["embedder", "index"], url: str, *args: Any, **settings: Any) -> Any:
+def load(kind: Literal["embedder", "index", "journal"], url: str, *args: Any, **settings: Any) -> Any:
     """What the callable behind the URL's scheme makes of the URL and the settings; ours come before others'."""
     scheme = url.partition(":")[0]
     target = TABLES[kind].get(scheme) or _registered(kind).get(scheme)
