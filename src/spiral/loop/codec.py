@@ -8,12 +8,12 @@ import typing
 from collections.abc import Mapping, Sequence
 from dataclasses import fields, is_dataclass
 from datetime import datetime
-from functools import cache
 from typing import Any, TypeVar
 
 from spiral.errors import StoreError
 
 Noun = TypeVar("Noun")
+HINTS: dict[type, Mapping[str, Any]] = {}
 
 
 def plain(value: object) -> Any:
@@ -44,14 +44,15 @@ def load(kind: type[Noun], text: str) -> Noun:
 
 def noun(kind: type[Noun], table: Mapping[str, Any]) -> Noun:
     """The noun in a table; a field that is missing keeps its default, one that is unknown is left out."""
-    hints = types_of(typing.cast("type[object]", kind))
+    hints = types_of(kind)
     return kind(**{name: revived(hints[name], value) for name, value in table.items() if name in hints})
 
 
-@cache
-def types_of(kind: type[object]) -> Mapping[str, Any]:
-    """The type of each field."""
-    return typing.get_type_hints(kind)
+def types_of(kind: type) -> Mapping[str, Any]:
+    """The type of each field, looked up once for each kind."""
+    if kind not in HINTS:
+        HINTS[kind] = typing.get_type_hints(kind)
+    return HINTS[kind]
 
 
 def revived(kind: Any, value: Any) -> Any:
