@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from spiral.errors import UsageError
 from spiral.memory import codec, entries
@@ -13,7 +13,7 @@ from spiral.memory.junk import junk
 from spiral.memory.remember import Remembered, remember
 from spiral.memory.served import keep, served_texts
 from spiral.memory.store import Store
-from spiral.model import Episode, Message, Scope, Visibility
+from spiral.model import AUTHORITIES, Authority, Episode, Message, Scope, Visibility
 
 BEFORE = 50
 """Earlier episodes of the session that are read again, so that a fix finds the error it belongs to."""
@@ -39,8 +39,10 @@ def ingest(
     session: str = "",
     visibility: Visibility | None = None,
     learn: bool = True,
+    most: Authority = "directive",
 ) -> Ingested:
-    """Keep the messages as episodes and learn from them. Ingesting the same again changes nothing.
+    """Keep the messages as episodes and learn from them, at most with that authority. Ingesting the same again changes
+    nothing.
 
     One winner: what is new is decided and written inside the index's transaction. The segment is synced before the
     commit; a crash in between leaves episodes that the next use reads, and a retry finds them by their ids.
@@ -55,12 +57,12 @@ def ingest(
         fresh = [episode for episode in made if episode.id not in there]
         keep(store, fresh)
         earlier = [entries.episode_of(row) for row in store.index.select("session", [session]) if row.type == "episode"]
-    learned = learn_from(store, earlier, fresh, scope) if learn and fresh else ()
+    learned = learn_from(store, earlier, fresh, scope, most) if learn and fresh else ()
     return Ingested(session=session, episodes=tuple(fresh), memories=learned, redacted=found)
 
 
 def learn_from(
-    store: Store, earlier: Sequence[Episode], fresh: Sequence[Episode], scope: Scope
+    store: Store, earlier: Sequence[Episode], fresh: Sequence[Episode], scope: Scope, most: Authority
 ) -> tuple[Remembered, ...]:
     """Distil the new episodes, read with those before them, and keep what is neither junk nor an echo."""
     new = {episode.id for episode in fresh}
@@ -69,5 +71,6 @@ def learn_from(
     learned = []
     for draft in distill(earlier[max(0, start - BEFORE) :]):
         if not junk(draft.text) and any(item.source in new for item in draft.evidence):
-            learned.append(remember(store, draft, scope, served=served))
+            weaker = max(draft.authority, most, key=AUTHORITIES.index)
+            learned.append(remember(store, replace(draft, authority=weaker), scope, served=served))
     return tuple(learned)
