@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import re
 
-from spiral.memory import entries
 from spiral.memory.ingest import ingest
 from spiral.memory.remember import remember
-from spiral.memory.served import served_texts
+from spiral.memory.served import told
 from spiral.memory.store import Store
 from spiral.model import Authority, Draft, Evidence, Message, Scope
 from spiral.work import Attempt, Effort, Task, Verdict
@@ -32,8 +31,7 @@ def consolidate(
     store.use()
     session = effort.id
     ids = heard(store, scope, session, attempt, verdict)
-    told = [entries.episode_of(row) for row in store.index.select("session", [session]) if row.type == "episode"]
-    served = served_texts(store, told)
+    served = told(store, session, scope)
     for draft in (of_attempt(task, effort, verdict), *of_opinions(task, effort, verdict)):
         ids.append(remember(store, draft, scope).id)
     for text in lessons(attempt.answer.text):
