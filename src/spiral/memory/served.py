@@ -23,10 +23,21 @@ def keep(store: Store, episodes: Sequence[Episode]) -> None:
         store.index.sight([Sighting(path=path, stamp=stamp_of((store.folder.root / path).stat()))])
 
 
-def served_texts(store: Store, episodes: Sequence[Episode]) -> list[str]:
-    """The texts that were served to the session."""
+def told(store: Store, session: str, scope: Scope) -> list[str]:
+    """The texts that were served to a session, as far as the caller may see both the session and the texts."""
+    return served_texts(store, in_session(store, session, scope), scope)
+
+
+def in_session(store: Store, session: str, scope: Scope) -> list[Episode]:
+    """The episodes of a session that the caller may see: another application's session of that name is another."""
+    view = store.view(scope, types=("episode",), live=False, hidden=True)
+    return [entries.episode_of(row) for row in store.index.select("session", [session], view=view)]
+
+
+def served_texts(store: Store, episodes: Sequence[Episode], scope: Scope | None = None) -> list[str]:
+    """The texts that these episodes note as served; with a scope, only those that the caller may see from it."""
     ids = list(dict.fromkeys(name for episode in episodes for name in episode.served))
-    rows = store.index.get(ids).values()
+    rows = store.seen(ids, scope) if scope else store.index.get(ids).values()
     return [entries.memory_of(row).text if row.type == "memory" else entries.episode_of(row).text for row in rows]
 
 
