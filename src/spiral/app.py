@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING
 
 from spiral.backends import load
 from spiral.config import Settings, read
-from spiral.errors import EmbedderError, NotFoundError, StoreLockedError
+from spiral.errors import EmbedderError, StoreError, StoreLockedError
 from spiral.memory.codec import plain, printable
-from spiral.memory.entries import episode_of, memory_of
+from spiral.memory.entries import episode_of
 from spiral.memory.files import Folder
 from spiral.memory.given import When, backing, many, one_of, table, when
 from spiral.memory.recall import Query, recall
@@ -41,7 +41,7 @@ from spiral.ports import Counts, Embedder
 
 if TYPE_CHECKING:
     from spiral.memory.brief import Brief
-    from spiral.memory.forget import Erased
+    from spiral.memory.erase import Erased
     from spiral.memory.ingest import Ingested
     from spiral.memory.remember import Remembered
 
@@ -96,16 +96,16 @@ class Memory:
         self.close()
 
     def close(self) -> None:
-        """Bring MEMORY.md up to date if something was written, and let go of everything."""
+        """Bring MEMORY.md up to date if something was written or changed since, and let go of everything."""
         if self.worker is not None:
             self.worker.join()
             self.worker = None
-        if self.changed:
+        if self.changed or self.store.moved:
             from spiral.memory.page import write_page
 
-            self.changed = False
-            # The page is derived; the next writer renews it when this one cannot get its turn.
-            with suppress(StoreLockedError):
+            self.changed = self.store.moved = False
+            # The page is derived, and what was asked for is done: the next use renews it, `doctor` tells why not.
+            with suppress(StoreError):
                 write_page(self.store)
         if self.store.embedder is not None:
             self.store.embedder.close()
@@ -252,12 +252,20 @@ class Memory:
         return self.store.versions([memory.id])[memory.id]
 
     def list(
-        self, *, kinds: Sequence[Kind] = (), retired: bool = False, limit: int = 100, **scope: Level
+        self,
+        *,
+        kinds: Sequence[Kind] = (),
+        retired: bool = False,
+        conflicts: bool = False,
+        limit: int = 100,
+        **scope: Level,
     ) -> Sequence[Statement]:
-        """Memories of a scope, the newest last."""
+        """Memories of a scope, the newest last; with `conflicts`, only those that contradict each other."""
+        from spiral.memory.listing import listed
+
         self.store.use()
         view = self.store.view(self.store.place(scope), kinds=tuple(kinds), live=not retired, hidden=retired)
-        return [memory_of(row) for row in self.store.index.select("type", ["memory"], view=view, limit=limit)]
+        return listed(self.store, view, conflicts=conflicts, limit=limit)
 
     def history(self, id: str, **scope: Level) -> Sequence[Version]:  # noqa: A002 - what everybody calls it
         """Everything that was held about the same thing, oldest first; by id, beginning of one, or key."""
@@ -269,29 +277,32 @@ class Memory:
         found = self.store.versions(ids)
         return sorted(found.values(), key=lambda version: (version.memory.since, version.memory.learned))
 
-    def forget(self, *ids: str, key: str = "", source: str = "", reason: str = "", **scope: Level) -> Change:
-        """Retire memories; `undo` takes it back. By source, what was derived from it goes too."""
+    def forget(
+        self, *ids: str, key: str = "", source: str = "", session: str = "", reason: str = "", **scope: Level
+    ) -> Change:
+        """Retire memories and episodes; `undo` takes it back. By source or session, what was derived goes too."""
         from spiral.memory.forget import Wanted, forget
 
-        wanted = Wanted(ids=ids, key=key, source=source)
+        wanted = Wanted(ids=ids, key=key, source=source, session=session)
         change = forget(self.store, wanted, self.store.place(scope), reason=reason)
         self.wrote()
         return change
 
-    def erase(self, *ids: str, key: str = "", source: str = "", **scope: Level) -> Erased:
-        """Remove the text for good from files, segments and index."""
-        from spiral.memory.forget import Wanted, erase
+    def erase(self, *ids: str, key: str = "", source: str = "", session: str = "", **scope: Level) -> Erased:
+        """Remove the text for good from files, segments, index and page; `left` tells where it could not be done."""
+        from spiral.memory.erase import erase
+        from spiral.memory.forget import Wanted
 
-        wanted = Wanted(ids=ids, key=key, source=source)
+        wanted = Wanted(ids=ids, key=key, source=source, session=session)
         erased = erase(self.store, wanted, self.store.place(scope))
         self.wrote()
         return erased
 
-    def undo(self, change: str) -> Change:
-        """Take back a change that `forget` made."""
+    def undo(self, change: str, **scope: Level) -> Change:
+        """Take back a change that `forget` made in this scope."""
         from spiral.memory.forget import undo
 
-        made = undo(self.store, change)
+        made = undo(self.store, change, self.store.place(scope))
         self.wrote()
         return made
 
@@ -313,9 +324,10 @@ class Memory:
         """Memories from a Spiral export, mem0, Claude Code's memory folder or Markdown; twice changes nothing."""
         from spiral.memory.transfer import take_in
 
-        tally = take_in(self.store, Path(path), self.store.home(scope))
-        self.wrote()
-        return tally
+        try:
+            return take_in(self.store, Path(path), scope)
+        finally:
+            self.wrote()
 
     def reindex(self, progress: Progress | None = None) -> Counts:
         """Rebuild the index from the files alone and swap it in; others go on with the present one meanwhile."""
@@ -332,24 +344,21 @@ class Memory:
         self.store.use()
         return embed(self.store, progress, limit=limit)
 
-    def episode(self, id: str) -> Episode:  # noqa: A002
-        """One episode, verbatim."""
-        row = self.store.index.get([id]).get(id)
-        if row is None or row.type != "episode":
-            raise NotFoundError(f"there is no episode {id!r}")
-        return episode_of(row)
+    def episode(self, id: str, **scope: Level) -> Episode:  # noqa: A002
+        """One episode, verbatim; the beginning of its id is enough."""
+        self.store.use()
+        return episode_of(self.store.row(id, self.store.place(scope), ("episode",)))
 
     def counts(self) -> Counts:
         """How much there is, after a look at every file."""
         self.store.use(every_file=True)
         return self.store.index.counts()
 
-    def served(self, session: str) -> Sequence[str]:
+    def served(self, session: str, **scope: Level) -> Sequence[str]:
         """The texts that were served to a session."""
-        from spiral.memory.served import served_texts
+        from spiral.memory.served import told
 
-        rows = self.store.index.select("session", [session])
-        return served_texts(self.store, [episode_of(row) for row in rows if row.type == "episode"])
+        return told(self.store, session, self.store.place(scope))
 
     def wrote(self) -> None:
         """Something was written: the page is behind, and vectors may be owed, which a thread makes meanwhile."""

@@ -225,8 +225,11 @@ class Index(Protocol):
     def borrow(self, other: Index) -> int:
         """Take over vectors of the same model and text; how many were taken."""
 
-    def purge(self, ids: Sequence[str]) -> None:
-        """Remove the entries so that no byte of their text stays in the index's files."""
+    def purge(self, ids: Sequence[str]) -> bool:
+        """Remove the entries so that no byte of their text stays in the index's files.
+
+        False when a reader keeps the former bytes until it ends; a second call, also with no ids, finishes the work.
+        """
 
     def note(self, name: str, value: str | None = None) -> str:
         """A small value kept beside the entries; without a value, read it (empty when never written)."""

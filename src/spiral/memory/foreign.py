@@ -42,15 +42,24 @@ def recognise(path: Path) -> Shape:
     """What wrote a file or folder."""
     if not path.exists():
         raise UsageError(f"there is nothing at {str(path)!r} to import; check the path")
+    if path.is_dir() is path.is_file():
+        raise UsageError(f"{str(path)!r} is neither a file nor a folder; save what it gives to a file first")
+    if any(_is_store(folder) for folder in (_memory_folder(path), *path.resolve().parents)):
+        raise UsageError(f"{str(path)!r} is in a memory of Spiral's own; `spiral memory export` makes a file of it")
     if path.is_dir():
         return "claude-code" if (_memory_folder(path) / INDEX).is_file() or _topics(path) else "markdown"
-    with path.open("rb") as file:
-        start = file.read(65_536)
+    try:
+        with path.open("rb") as file:
+            start = file.read(65_536)
+    except OSError as fault:
+        raise UsageError(f"{str(path)!r} cannot be read ({fault.strerror}); check its permissions") from fault
     if b"\0" in start:
         raise UsageError(f"{str(path)!r} is not text; choose a JSON, JSONL or Markdown file, or a folder of these")
     first = start.decode(errors="replace").lstrip("\ufeff \t\r\n").partition("\n")[0]
     if _is_ours(first):
         return "spiral"
+    if _is_memory(start.decode(errors="replace")):
+        raise UsageError(f"{str(path)!r} is a memory of Spiral's own; put it into the folder `memories` instead")
     if path.suffix.lower() in _JSON or (path.suffix.lower() not in _MARKDOWN and first.startswith(("{", "["))):
         return "mem0"
     return "claude-code" if path.name == INDEX and _is_claude(path.parent) else "markdown"
@@ -164,12 +173,16 @@ def _front(text: str) -> tuple[dict[str, str], str]:
 
 
 def _files(folder: Path) -> list[Path]:
-    """The Markdown files in a folder, the index first; none that a link takes elsewhere."""
+    """The Markdown files in a folder, the index first; none that a link takes elsewhere, and no memory of our own."""
     home = folder.resolve()
     found = (
         file
         for file in folder.rglob("*")
-        if file.suffix.lower() in _MARKDOWN[:3] and file.is_file() and file.resolve().is_relative_to(home)
+        if file.suffix.lower() in _MARKDOWN[:3]
+        and file.is_file()
+        and file.resolve().is_relative_to(home)
+        and not any(_is_store(parent) for parent in file.parents)
+        and not _is_memory(_text(file))
     )
     return sorted(found, key=lambda file: (file.relative_to(folder).as_posix() != INDEX, file.as_posix()))
 
@@ -186,6 +199,18 @@ def _topics(folder: Path) -> bool:
 
 def _is_claude(folder: Path) -> bool:
     return folder.name == "memory" and folder.parent.parent.name == "projects"
+
+
+def _is_store(folder: Path) -> bool:
+    """Whether a folder is the root of a memory of our own."""
+    return (folder / "format.json").is_file() and (folder / "memories").is_dir()
+
+
+def _is_memory(text: str) -> bool:
+    """Whether a file's front matter is that of a memory of our own."""
+    found = _FRONT.match(text.replace("\r\n", "\n"))
+    names = {name for name, _ in _FIELD.findall(found[1])} if found else set()
+    return {"id", "kind", "learned", "visibility"} <= names
 
 
 def _is_ours(line: str) -> bool:

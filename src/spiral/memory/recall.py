@@ -9,6 +9,7 @@ from datetime import datetime
 from spiral.errors import EmbedderError, UsageError
 from spiral.memory import anchors, entries, rank
 from spiral.memory.settle import Moment
+from spiral.memory.silence import silenced
 from spiral.memory.store import Store
 from spiral.memory.tokens import excerpt, tokens
 from spiral.memory.words import STOP, content, terms
@@ -153,9 +154,12 @@ def judged(store: Store, hits: Sequence[Hit], query: Query) -> tuple[list[Hit], 
     dropped: list[Dropped] = []
     at = Moment(query.true_at or query.as_of or now, query.as_of or now)
     states = store.versions([hit.id for hit in hits if hit.memory], at)
+    quiet = silenced(store.index, [hit.id for hit in hits if hit.episode], at.known)
     for hit in hits:
         if hit.memory is not None:
             state = states[hit.id].state if hit.id in states else "not known yet"
+        elif hit.id in quiet:
+            state = "forgotten"
         else:
             state = "current" if hit.episode is not None and hit.episode.at <= at.known else "not known yet"
         if state == "current":

@@ -119,10 +119,16 @@ def parse(raw: str, number: int) -> Line:
         return Line(None, f"line {number}: {fault}")
 
 
-def rewrite(folder: Folder, path: str, without: Iterable[str]) -> int:
-    """Write the segment anew without these episodes; how many went.
+def named(raw: bytes) -> set[str]:
+    """Whatever stands where an episode's id stands, in a line or a whole segment, readable or not."""
+    return {found.decode("utf-8", "replace") for found in re.findall(rb'"id"\s*:\s*"([^"]*)"', raw)}
 
-    Atomic: the new segment is renamed into place while the old one is locked; a retry finds nothing to take.
+
+def rewrite(folder: Folder, path: str, without: Iterable[str]) -> int:
+    """Write the segment anew without these episodes, also where a crash tore their line; how many went.
+
+    Atomic: the new segment is renamed into place while the old one is locked; a retry finds nothing to take. One that
+    would be empty is removed.
     """
     gone = set(without)
     target = folder.root / path
@@ -133,12 +139,14 @@ def rewrite(folder: Folder, path: str, without: Iterable[str]) -> int:
             kept, taken = [], 0
             for number, raw in enumerate(target.read_bytes().splitlines(keepends=True), 1):
                 line = parse(raw.decode("utf-8", "replace"), number)
-                if line.episode is not None and line.episode.id in gone:
+                if gone & ({line.episode.id} if line.episode is not None else named(raw)):
                     taken += 1
                 else:
                     kept.append(raw)
-            if taken:
+            if taken and kept:
                 folder.write(path, b"".join(kept))
+            elif taken:
+                folder.erase(path)
             return taken
         finally:
             os.close(handle)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -13,7 +13,7 @@ from spiral.memory import codec, entries, sync
 from spiral.memory.files import Folder
 from spiral.memory.settle import Moment, settle
 from spiral.model import Change, Scope, Statement, Version, Visibility, home_of, scope_of
-from spiral.ports import Embedder, Index, View
+from spiral.ports import Embedder, Index, Row, Type, View
 
 FEW = 2_000
 """Up to so many memories every file is looked at before every use."""
@@ -37,6 +37,8 @@ class Store:
     clock: Callable[[], datetime] = field(default=lambda: datetime.now(UTC))
     next_scan: float = 0.0
     """When every file is to be looked at again."""
+    moved: bool = False
+    """Whether files or time changed what is current since the page was last brought up to date."""
 
     @property
     def default(self) -> Statement:
@@ -56,11 +58,11 @@ class Store:
             full = every_file or began >= self.next_scan
             if full and not every_file and not self.next_scan and self.index.counts().memories > FEW:
                 full, self.next_scan = False, began + PATIENCE
-            sync.follow(self.folder, self.index, self.default, full=full)
+            self.moved |= sync.follow(self.folder, self.index, self.default, full=full) > 0
             if full:
                 took = time.monotonic() - began
                 self.next_scan = time.monotonic() + (took * 20 if took > 0.1 else 0.0)
-            sync.due(self.index, self.clock())
+            self.moved |= sync.due(self.index, self.clock()) > 0
         except StoreError as fault:
             return [f"the index could not follow the files: {fault}"]
         return []
@@ -79,14 +81,24 @@ class Store:
 
     def find(self, name: str, scope: Scope) -> Statement:
         """The memory of that id or unique beginning of one, if the caller may see it."""
-        view = self.view(scope, live=False, hidden=True)
+        return entries.memory_of(self.row(name, scope))
+
+    def row(self, name: str, scope: Scope, types: tuple[Type, ...] = ("memory",)) -> Row:
+        """The entry of that id or unique beginning of one, if the caller may see it."""
+        view = self.view(scope, types=types, live=False, hidden=True)
         rows = self.index.select("id^", [name], view=view) if name else []
         exact = [row for row in rows if row.id == name] or rows
         if not exact:
-            raise NotFoundError(f"there is no memory {name!r} in {scope}; `spiral memory list` shows those there are")
+            what = " or ".join(types)
+            raise NotFoundError(f"there is no {what} {name!r} in {scope}; `spiral memory list` shows those there are")
         if len(exact) > 1:
             raise UsageError(f"{name!r} is the beginning of {len(exact)} ids; give more of it")
-        return entries.memory_of(exact[0])
+        return exact[0]
+
+    def seen(self, ids: Iterable[str], scope: Scope) -> list[Row]:
+        """Those memories and episodes of these ids, retired or not, that the caller may see."""
+        view = self.view(scope, types=("memory", "episode"), live=False, hidden=True)
+        return [row for name in ids for row in self.index.select("id^", [name], view=view) if row.id == name]
 
     def versions(self, ids: Sequence[str], at: Moment | None = None) -> dict[str, Version]:
         """The state of these memories and of their slot-mates, with evidence merged in."""

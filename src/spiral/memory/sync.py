@@ -10,6 +10,7 @@ from spiral.errors import SpiralError, StoreError
 from spiral.memory import codec, document, entries, segments
 from spiral.memory.files import CHANGES, EPISODES, Folder
 from spiral.memory.settle import Moment, next_change, settle
+from spiral.memory.silence import concerning, silenced
 from spiral.model import Change, Statement
 from spiral.ports import Entry, Index, Row, Sighting
 
@@ -134,7 +135,7 @@ def drop(index: Index, path: str, touched: Touched) -> None:
 def read_file(folder: Folder, index: Index, file: Sighting, default: Statement, touched: Touched) -> None:
     """Read one file into the index; one that cannot be read is noted with the reason and left as it is."""
     if file.path.startswith(EPISODES):
-        read_segment(folder, index, file)
+        read_segment(folder, index, file, touched)
         return
     drop(index, file.path, touched)
     try:
@@ -169,8 +170,8 @@ def hand_made(folder: Folder, file: Sighting, raw: str, default: Statement) -> S
     return document.read(raw, default=replace(default, learned=datetime.fromtimestamp(changed, UTC)))
 
 
-def read_segment(folder: Folder, index: Index, file: Sighting) -> None:
-    """Read a segment; a torn or mangled line is noted and costs no other."""
+def read_segment(folder: Folder, index: Index, file: Sighting, touched: Touched) -> None:
+    """Read a segment; a torn or mangled line is noted and costs no other. What came after its retirement is judged."""
     there = {row.id for row in index.select("path", [file.path])}
     seen: set[str] = set()
     faults: list[str] = []
@@ -183,6 +184,8 @@ def read_segment(folder: Folder, index: Index, file: Sighting) -> None:
             if line.episode.id not in there:
                 fresh.append(entries.of_episode(line.episode, file.path))
     index.put(fresh)
+    for change in concerning(index, [entry.id for entry in fresh]).values():
+        touched.ids.update(change.targets)
     index.remove(there - seen)
     index.sight([replace(file, fault="; ".join(faults[:3]))])
 
@@ -203,6 +206,9 @@ def judge(index: Index, touched: Touched, now: datetime) -> None:
     for at in range(0, len(alone), BATCH):
         group = gather(index, alone[at : at + BATCH], [])
         index.mark(group.states(now))
+        episodes = [row.id for row in index.get(alone[at : at + BATCH]).values() if row.type == "episode"]
+        quiet = silenced(index, episodes)
+        index.mark((name, name not in quiet, 0) for name in episodes)
 
 
 @dataclass(frozen=True, slots=True)
@@ -249,8 +255,8 @@ def gather(index: Index, ids: Iterable[str], slots: Iterable[str]) -> Group:
     return Group(tuple(core.values()), tuple(others.values()), tuple(changes.values()))
 
 
-def due(index: Index, now: datetime) -> None:
-    """Judge again what time alone has changed: expired, ended, begun. Cheap when there is nothing."""
+def due(index: Index, now: datetime) -> int:
+    """Judge again what time alone has changed: expired, ended, begun; how many. Cheap when there is nothing."""
     rows = index.select("due", [codec.micros(now)])
     if rows:
         with index.atomic():
@@ -258,3 +264,4 @@ def due(index: Index, now: datetime) -> None:
             for row in index.select("due", [codec.micros(now)]):
                 touched.row(row)
             judge(index, touched, now)
+    return len(rows)

@@ -22,6 +22,8 @@ from spiral.errors import StoreError, StoreLockedError, StoreVersionError
 
 WAIT = 120.0
 """Seconds to wait for other writers. A write takes milliseconds, so this is many hundreds of them in a queue."""
+READERS = 5_000
+"""Milliseconds to wait, when a text is erased, for readers that still see it."""
 
 
 class Held(threading.local):
@@ -97,9 +99,32 @@ class Generations:
             out.flush()
             os.fsync(out.fileno())
         fresh.replace(self.folder / "CURRENT")
+        self.sweep(name)
+
+    def sweep(self, name: str) -> None:
+        """Remove every generation but this one, also those that a killed rebuild left. Inside `turn`."""
         for other in self.folder.glob("g-*"):
             if other.name != name:
                 shutil.rmtree(other, ignore_errors=True)
+
+    def scrub(self) -> bool:
+        """Write the present generation anew and remove all others, so that what was deleted is in none of their files.
+
+        False when a reader's open transaction keeps the former pages until it ends; a later call finishes the work.
+        """
+        with self.turn():
+            self.refresh()
+            self.sweep(self.held.generation)
+            try:
+                self.db.execute(f"PRAGMA busy_timeout = {READERS}")
+                self.db.execute("VACUUM")
+                return not self.db.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()[0]
+            except sqlite3.OperationalError as fault:
+                if "locked" in str(fault):
+                    return False
+                raise StoreError(f"cannot write to the index {str(self.home)!r}: {fault}") from fault
+            finally:
+                self.db.execute(schema.PRAGMAS[0])
 
     def connect(self, home: Path) -> sqlite3.Connection:
         """Open a generation; a damaged one is an error that names the cure."""

@@ -43,6 +43,8 @@ class SqliteIndex(Generations):
     def succeed(self) -> None:
         """Make this index, built beside the present one, the one that everybody opens from now on."""
         with self.turn():
+            if not self.home.is_dir():
+                raise StoreError("a text was erased while the index was rebuilt; run `spiral reindex` again")
             self.db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
             self.install(self.pinned)
 
@@ -108,15 +110,19 @@ class SqliteIndex(Generations):
             if row:
                 self.drop(name, row[0])
 
-    def purge(self, ids: Sequence[str]) -> None:
-        """Remove the entries so that their text is nowhere in the index's files: rows, vocabulary, vectors, log."""
+    def purge(self, ids: Sequence[str]) -> bool:
+        """Remove the entries so that their text is nowhere in the index's files: rows, vocabulary, vectors, log, and
+        generations that a killed rebuild left behind."""
         with self.atomic():
             find = "SELECT doc.seq, fts.exact FROM doc JOIN fts ON fts.rowid = doc.seq WHERE id = ?"
             rows = [self.db.execute(find, (name,)).fetchone() for name in ids]
             found = [row for row in rows if row]
             for number, dimensions in self.db.execute("SELECT id, dimensions FROM model").fetchall():
                 self.files(number, dimensions).clear(row[0] for row in found)
+            paths = {row.path for row in self.get(ids).values()}
             self.remove(ids)
+            # A file's name is made of its text.
+            self.unsight(path for path in paths if not self.select("path", [path]))
             for term in {term for row in found for term in row[1].split()}:
                 used = self.db.execute("SELECT 1 FROM fts WHERE fts MATCH ? LIMIT 1", (f'exact : "{term}"',)).fetchone()
                 if not used:
@@ -129,9 +135,7 @@ class SqliteIndex(Generations):
                         self.db.execute("DELETE FROM term WHERE id = ?", (row[0],))
             self.db.execute("INSERT INTO fts(fts) VALUES ('optimize')")
             self.db.execute("INSERT INTO term_part(term_part) VALUES ('optimize')")
-        with self.turn():
-            self.db.execute("VACUUM")
-            self.db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+        return self.scrub()
 
     def mark(self, states: Iterable[tuple[str, bool, int]]) -> None:
         self.db.executemany(

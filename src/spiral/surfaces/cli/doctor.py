@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from spiral.errors import SpiralError
+from spiral.errors import SpiralError, StoreError
 from spiral.surfaces.cli.options import AS_JSON, opened, tell
 
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ SPACE = 200_000_000
 def command(ctx: click.Context, /, as_json: bool) -> None:
     """Look for what is wrong and say how to cure it. Exit 0 when all is well, else 2."""
     with opened(ctx) as memory:
-        found = [*faults(memory), *model(memory), *space(memory)]
+        found = [*faults(memory), *erasing(memory), *page(memory), *model(memory), *space(memory)]
     if as_json:
         tell({"faults": found})
     else:
@@ -39,6 +39,24 @@ def faults(memory: Memory) -> list[str]:
     unread = [f"{memory.place.root / item.path}: {item.fault}" for item in memory.store.index.faults()]
     owed = memory.store.index.owing()
     return [*notes, *unread, *([f"{owed} texts wait for their vectors; run `spiral memory embed`"] if owed else [])]
+
+
+def erasing(memory: Memory) -> list[str]:
+    """Finish an erasure that a reader held up; whether it still does."""
+    from spiral.memory.erase import HELD, finish
+
+    return [] if finish(memory.store) else [HELD]
+
+
+def page(memory: Memory) -> list[str]:
+    """Whether the page can be brought up to date and keeps its limits."""
+    from spiral.memory.page import NAME, excess, write_page
+
+    try:
+        over = excess(write_page(memory.store))
+    except StoreError as fault:
+        return [str(fault)]
+    return [f"{memory.place.root / NAME} has {over}; shorten what stands above its mark"] if over else []
 
 
 def model(memory: Memory) -> list[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -11,7 +12,7 @@ from pathlib import Path
 import click
 
 from spiral import __version__
-from spiral.errors import SpiralError, UsageError
+from spiral.errors import SpiralError, StoreError, UsageError
 
 VERBS = {
     "start": ("demo", "config", "status", "doctor"),
@@ -80,13 +81,22 @@ def spiral(
     if start is not None and not start.is_dir():
         raise UsageError(f"there is no folder {str(start)!r}")
     given = {"memory.root": root, "log.level": log_level, "log.format": log_format}
-    ctx.obj = Asked({name: value for name, value in given.items() if value is not None}, start or Path.cwd())
+    ctx.obj = Asked({name: value for name, value in given.items() if value is not None}, start or here())
+
+
+def here() -> Path:
+    """The current folder."""
+    try:
+        return Path.cwd()
+    except FileNotFoundError:
+        raise UsageError("the current folder is gone; change to one that is there, or name it with -C") from None
 
 
 def main() -> None:
     """Run the command line; exit 64 for a wrong use, and with the failure's own code otherwise."""
     try:
         spiral.main(standalone_mode=False, prog_name="spiral")
+        sys.stdout.flush()
     except click.exceptions.Exit as done:
         sys.exit(done.exit_code)
     except click.ClickException as fault:
@@ -101,8 +111,17 @@ def main() -> None:
         sys.exit(fault.exit_code)
     except BrokenPipeError:
         # Whoever read our output has seen enough; closing quietly is what they expect.
-        sys.stderr.close()
+        drop_output()
         sys.exit(0)
+    except OSError as fault:
+        drop_output()
+        click.echo(f"spiral: cannot read or write: {fault}", err=True)
+        sys.exit(StoreError.exit_code)
+
+
+def drop_output() -> None:
+    """Send what could not be printed nowhere, or the interpreter tries again at its end and fails once more."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 if __name__ == "__main__":

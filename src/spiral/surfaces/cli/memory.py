@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from pathlib import Path
 
 import click
 
+from spiral.errors import UsageError
 from spiral.memory.codec import statement_to
 from spiral.model import KINDS, Version
 from spiral.surfaces.cli.options import AS_JSON, opened, progressing, scoped, tell
@@ -20,7 +22,7 @@ def command() -> None:
 @command.command("list")
 @click.option("--kind", "kinds", multiple=True, type=click.Choice(KINDS), help="Only this kind.")
 @click.option("--retired", is_flag=True, help="Also what is superseded, forgotten or in quarantine.")
-@click.option("--conflicts", is_flag=True, help="Only what seems to contradict another memory.")
+@click.option("--conflicts", is_flag=True, help="Only what seems to contradict another memory, both sides.")
 @click.option("--limit", type=click.IntRange(1), default=50, show_default=True)
 @scoped
 @AS_JSON
@@ -37,8 +39,13 @@ def list_(
 ) -> None:
     """List the memories of a scope, the newest last."""
     with opened(ctx) as memory:
-        found = memory.list(kinds=kinds, retired=retired, limit=limit, **scope)  # type: ignore[arg-type]
-    found = [item for item in found if item.conflicts or not conflicts]
+        found = memory.list(
+            kinds=kinds,  # type: ignore[arg-type]
+            retired=retired,
+            conflicts=conflicts,
+            limit=limit,
+            **scope,
+        )
     if as_json:
         tell({"memories": [statement_to(item) for item in found]})
         return
@@ -92,12 +99,21 @@ def export(ctx: click.Context, /, output: Path | None, **scope: str | None) -> N
             for line in memory.export(**scope):
                 click.echo(line)
             return
-        count = 0
-        with output.open("w", encoding="utf-8") as out:
-            for line in memory.export(**scope):
-                out.write(line + "\n")
-                count += 1
+        try:
+            count = write_lines(output, memory.export(**scope))
+        except OSError as fault:
+            raise UsageError(f"cannot write to {str(output)!r}: {fault.strerror}; choose another file") from fault
     click.echo(f"{count - 1} lines in {output}")
+
+
+def write_lines(output: Path, lines: Iterable[str]) -> int:
+    """Write the lines to a file; how many."""
+    count = 0
+    with output.open("w", encoding="utf-8") as out:
+        for line in lines:
+            out.write(line + "\n")
+            count += 1
+    return count
 
 
 @command.command("import")
@@ -106,7 +122,8 @@ def export(ctx: click.Context, /, output: Path | None, **scope: str | None) -> N
 @AS_JSON
 @click.pass_context
 def import_(ctx: click.Context, /, path: Path, as_json: bool, **scope: str | None) -> None:
-    """Take in a Spiral or mem0 export, Claude Code's memory folder or any Markdown; twice changes nothing."""
+    """Take in a Spiral or mem0 export, Claude Code's memory folder or any Markdown; twice changes nothing. An export of
+    one app is taken into the app that asks."""
     with opened(ctx) as memory:
         tally = memory.import_(path, **scope)
     if as_json:
