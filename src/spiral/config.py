@@ -6,7 +6,7 @@ import json
 import os
 import pwd
 from collections.abc import Mapping, Sequence
-from dataclasses import Field, dataclass, field, fields, is_dataclass
+from dataclasses import Field, dataclass, field, fields, is_dataclass, replace
 from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
@@ -131,6 +131,8 @@ class Settings:
     log: LogSettings = LogSettings()
     folders: Folders = field(default_factory=Folders)
     """Not a setting: the user's own folders, as the environment tells."""
+    environ: Mapping[str, str] = field(default_factory=lambda: NOTHING, repr=False, compare=False)
+    """Not a setting: the environment as it was, for the programs that are started."""
     origins: Mapping[str, str] = field(default_factory=lambda: NOTHING)
     """Where each value came from: `memory.root` → `default`, a file, a variable or a flag."""
 
@@ -172,7 +174,7 @@ def read(
         origins["embedder.api_key"] = f"withheld, because {project} chose embedder.base_url"
     values["memory.app"] = values["memory.app"] or app_name(here, home)
     values["memory.owner"] = values["memory.owner"] or _user(environ)
-    return _assembled(values, folders, origins)
+    return replace(_assembled(values, folders, origins), environ=MappingProxyType(dict(environ)))
 
 
 def rows(settings: Settings) -> Sequence[Row]:

@@ -10,6 +10,7 @@ SpiralError
 │   └── StoreVersionError   the store was written by a newer Spiral
 ├── LockedError             another run is at work in this repository
 ├── EmbedderError           the embedding model or its endpoint did not answer
+├── MissingToolError        a program that is needed is not installed
 └── MissingExtraError       an optional package is not installed; the message names the extra
 """
 
@@ -68,6 +69,12 @@ class EmbedderError(SpiralError):
     """The embedding model or its endpoint did not answer."""
 
     exit_code = 69
+
+
+class MissingToolError(SpiralError):
+    """A program that is needed is not installed."""
+
+    exit_code = 6
 
 
 class MissingExtraError(SpiralError):

@@ -34,7 +34,7 @@ class DiscoverSettings:
         },
     )
     largest: int = field(
-        default=12, metadata={"help": "Steps, criteria and files beyond which a task is too large.", "least": 1}
+        default=20, metadata={"help": "Steps, criteria and files beyond which a task is too large.", "least": 1}
     )
 
 

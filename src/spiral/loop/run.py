@@ -1,0 +1,295 @@
+"""The loop: passes until there is an explicit reason to stop."""
+
+from __future__ import annotations
+
+import secrets
+import time
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+
+from spiral import __version__
+from spiral.errors import UsageError
+from spiral.loop import passes, recheck, tidy
+from spiral.loop.budget import Budget, budget
+from spiral.loop.codec import load, plain
+from spiral.loop.context import Loop, Pass, Run
+from spiral.loop.discover import Chosen, Idle, discover, is_open_run
+from spiral.loop.lock import runner_lock
+from spiral.loop.notify import notify
+from spiral.loop.passes import OPEN, Passed
+from spiral.loop.tasks import load as load_tasks
+from spiral.loop.verify import until_met
+from spiral.work import Event, EventKind
+
+CODES = {
+    "complete": 0, "passes": 1, "blocked": 2, "decide": 3, "sandbox": 4, "signin": 5, "missing": 6, "budget": 7,
+    "stuck": 8, "limit": 9, "unverified": 10, "stopped": 143, "interrupted": 130, "once": 0, "empty": 64,
+}  # fmt: skip
+WAIT_UNKNOWN = 300.0
+"""Seconds to wait at a rate limit that does not say when it ends; doubled each time, up to an hour."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Ended:
+    """Why a run stopped."""
+
+    reason: str
+    detail: str = ""
+
+    @property
+    def code(self) -> int:
+        """The exit code."""
+        return CODES[self.reason]
+
+
+def new_run(loop: Loop, **rest: object) -> Run:
+    """A run with an id of its own: what a crashed one left behind never ends another."""
+    now = loop.clock()
+    return Run(id=f"r-{now:%Y%m%d-%H%M%S}-{secrets.token_hex(2)}", began=now, **rest)  # type: ignore[arg-type]
+
+
+def run(loop: Loop, mine: Run, *, resumed: bool = False, once: bool = False) -> Ended:
+    """Run passes until a reason to stop. One runner at a time: the lock; the second is refused.
+
+    First the pass that another run may have left under way is brought to its end, so nothing is lost or done twice.
+    """
+    with runner_lock(loop.private, mine.id):
+        loop.journal.record(notes={"control": ""})
+        ready_to_run(loop)
+        open_run(loop, mine, resumed=resumed)
+        try:
+            left = recover(loop, mine)
+            ended = left or loop_on(loop, mine, once=once)
+        except KeyboardInterrupt:
+            ended = Ended(reason="interrupted", detail="ended at once by a person")
+        close_run(loop, mine, ended)
+        return ended
+
+
+def ready_to_run(loop: Loop) -> None:
+    """What must be so before the first pass: a branch, and nothing of the user's that a pass could mix up with its own."""
+    if not loop.repo.branch():
+        raise UsageError("no branch is checked out; `git switch -c NAME` makes one")
+    dirty = loop.repo.status_lines(exclude=(".agent", "spiral.toml"))
+    if dirty and not loop.journal.note(OPEN):
+        files = ", ".join(line[3:] for line in dirty[:3])
+        raise UsageError(
+            f"{len(dirty)} files are not committed ({files}…); commit or stash them, so that passes cannot mix them up with theirs"
+        )
+
+
+def open_run(loop: Loop, mine: Run, *, resumed: bool) -> None:
+    """Record that the run began or goes on."""
+    settings = loop.settings
+    caps = {
+        "passes": mine.passes or settings.budget.passes,
+        "hours": settings.budget.hours,
+        "cost": settings.budget.cost,
+        "tokens": settings.budget.tokens,
+    }
+    kind = "open" if is_open_run(load_tasks(loop.folder), settings.discover, loop.folder) else "closed"
+    data = {
+        "agent": mine.agent, "checker": mine.checker, "kind": kind, "policy": settings.hydrate.policy, "budget": caps,
+        "branch": loop.repo.branch(), "head": loop.repo.head(), "version": __version__, "run": plain(mine),
+        "memory": settings.hydrate.memory,
+    }  # fmt: skip
+    name: EventKind = "run.resumed" if resumed else "run.started"
+    again = f"-{secrets.token_hex(3)}" if resumed else ""
+    event = Event(id=f"{mine.id}-{name}{again}", at=loop.clock(), run=mine.id, kind=name, data=data)
+    loop.journal.record([event], notes={"run/last": mine.id})
+    tidy.catch_up(loop, mine.id)
+
+
+def close_run(loop: Loop, mine: Run, ended: Ended) -> None:
+    """Record why the run stopped, and tell who wants to know."""
+    spent = loop.journal.spent(run=mine.id)
+    standing = passes.score(loop, mine.id)
+    data = {
+        "reason": ended.reason, "detail": ended.detail, "code": ended.code, "passes": standing.counted, "done": standing.done,
+        "cost": spent.cost, "tokens": spent.tokens, "estimated": spent.estimated, "unknown": spent.unknown,
+    }  # fmt: skip
+    ending = Event(
+        id=f"{mine.id}-run.ended-{secrets.token_hex(3)}", at=loop.clock(), run=mine.id, kind="run.ended", data=data
+    )
+    loop.journal.record([ending])
+    tidy.catch_up(loop, mine.id)
+    what = "budget" if ended.reason == "budget" else "finished"
+    told = notify(
+        loop.settings.notify, loop.journal, what, {"run": mine.id, "reason": ended.reason, "detail": ended.detail, "app": loop.scope.app},
+        env=loop.env, now=loop.clock(),
+    )  # fmt: skip
+    if told:
+        loop.tell(told)
+
+
+def recover(loop: Loop, mine: Run) -> Ended | None:
+    """Bring a pass that was under way when its runner died to its end. Stages that it had finished are not repeated."""
+    text = loop.journal.note(OPEN)
+    if not text:
+        return None
+    under = load(Pass, text)
+    loop.tell(f"going on with pass {under.number}, which was interrupted")
+    tidy.end_orphan(loop, under)
+    came = passes.work(loop, mine, under, left(loop, mine), resumed=True)
+    tidy.after(loop, came)
+    return after_pass(loop, mine, came)
+
+
+def loop_on(loop: Loop, mine: Run, *, once: bool) -> Ended:
+    """Pass after pass. A promise is judged before any cap is looked at."""
+    while True:
+        stop = bounds(loop, mine)
+        if stop is not None:
+            return stop
+        if loop.settings.iterate.until and until_met(loop):
+            return Ended(reason="complete", detail=f"`{loop.settings.iterate.until}` succeeds")
+        recheck.recheck(loop, mine)
+        tasks = load_tasks(loop.folder)
+        chosen = discover(
+            tasks, loop.journal.states(), loop.settings.discover, agent=loop.folder,
+            planned=loop.journal.note("plan/prd"), only=mine.only,
+        )  # fmt: skip
+        if isinstance(chosen, Idle):
+            if chosen.reason == "complete" and recheck.recheck(loop, mine, every=True):
+                continue
+            return Ended(reason=chosen.reason, detail=chosen.detail)
+        ended = one(loop, mine, chosen)
+        if ended is not None:
+            return ended
+        if once:
+            return Ended(reason="once", detail="one pass was asked for")
+
+
+def one(loop: Loop, mine: Run, chosen: Chosen) -> Ended | None:
+    """One pass by an agent that is not rate-limited; why the run stops, or None."""
+    agent = available(loop, mine, wanted(loop, mine, chosen))
+    if isinstance(agent, Ended):
+        return agent
+    number = int(loop.journal.note("pass/number") or 0) + 1
+    begun = passes.score(loop, mine.id).begun + 1
+    if chosen.state.step == "pivot":
+        tidy.take_back(loop, chosen.state, f"{chosen.task.id}: another approach")
+    under = passes.start(loop, mine, chosen, number=number, count=begun, agent=agent)
+    loop.tell(
+        f"pass {number} · {chosen.task.id or 'open run'} · {chosen.mode} · {agent} · {chosen.task.title}".rstrip(" ·")
+    )
+    came = passes.work(loop, mine, under, left(loop, mine))
+    tidy.after(loop, came)
+    return after_pass(loop, mine, came)
+
+
+def wanted(loop: Loop, mine: Run, chosen: Chosen) -> str:
+    """The agent for a pass: another one for another approach, if the settings name one."""
+    pivot = loop.settings.iterate.pivot_agent
+    return pivot if pivot and chosen.state.step == "pivot" else mine.agent
+
+
+def after_pass(loop: Loop, mine: Run, came: Passed) -> Ended | None:
+    """Why the run stops after this pass, or None."""
+    answer, state = came.attempt.answer, came.next.state
+    loop.tell(f"pass {came.under.number} · {came.verdict.outcome} · {came.next.reason or came.next.turn}")
+    if answer.end == "limit":
+        return limited(loop, mine, came)
+    if answer.end in ("signin", "missing"):
+        return Ended(reason=answer.end, detail=answer.detail)
+    if state.status in ("blocked", "decide"):
+        tell_parked(loop, mine, came)
+        if loop.settings.iterate.stop_on_help:
+            return Ended(reason=state.status, detail=state.reason)
+    if passes.score(loop, mine.id).parked >= loop.settings.iterate.stuck:
+        return Ended(
+            reason="stuck", detail=f"{loop.settings.iterate.stuck} tasks in a row were parked for want of success"
+        )
+    return None
+
+
+def tell_parked(loop: Loop, mine: Run, came: Passed) -> None:
+    """Tell a person, once, that a task waits for them."""
+    state = came.next.state
+    facts = {
+        "run": mine.id,
+        "task": came.under.task.id,
+        "title": came.under.task.title,
+        "reason": state.reason,
+        "app": loop.scope.app,
+    }
+    fault = notify(loop.settings.notify, loop.journal, state.status, facts, env=loop.env, now=loop.clock())
+    if fault:
+        loop.tell(fault)
+
+
+def left(loop: Loop, mine: Run) -> Budget:
+    """What the run may still use up."""
+    settings = replace(loop.settings.budget, passes=mine.passes or loop.settings.budget.passes)
+    used = passes.score(loop, mine.id).counted
+    return budget(settings, loop.journal, mine.id, passes=used, began=mine.began, now=loop.clock())
+
+
+def bounds(loop: Loop, mine: Run) -> Ended | None:
+    """Whether a person or the budget ends the run; warnings on the way are told once each."""
+    asked = loop.asked()
+    if asked:
+        return Ended(reason="interrupted" if asked == "now" else "stopped", detail="asked for by a person")
+    now = left(loop, mine)
+    for what, mark in now.warnings():
+        event = Event(
+            id=f"{mine.id}-budget-{what}-{mark}",
+            at=loop.clock(),
+            run=mine.id,
+            kind="budget.warned",
+            data={"what": what, "share": mark},
+        )
+        if not loop.journal.note(f"warned/{event.id}"):
+            loop.journal.record([event], notes={f"warned/{event.id}": "1"})
+            loop.tell(f"{mark:.0%} of the {what} budget is used: {now.line()}")
+    if now.over is not None:
+        return Ended(reason="budget", detail=now.line())
+    if now.passes_over:
+        return Ended(reason="passes", detail=now.line())
+    return None
+
+
+def limited(loop: Loop, mine: Run, came: Passed) -> Ended | None:
+    """Note until when the agent's account is limited, for every pass of it, and wait or stop."""
+    answer = came.attempt.answer
+    seen = int(loop.journal.note(f"limits/{answer.agent}") or 0)
+    until = answer.resets or loop.clock() + timedelta(seconds=min(WAIT_UNKNOWN * 2**seen, 3600))
+    event = came.under.event(
+        "limit.paused", loop.clock(), {"agent": answer.agent, "until": until.isoformat(), "reason": answer.detail}
+    )
+    loop.journal.record(
+        [event], notes={f"limit/{answer.agent}": until.isoformat(), f"limits/{answer.agent}": str(seen + 1)}
+    )
+    if mine.fallback and mine.fallback != answer.agent:
+        return None
+    return wait_until(loop, mine, answer.agent, until)
+
+
+def available(loop: Loop, mine: Run, agent: str) -> str | Ended:
+    """The agent, or its fallback while it is rate-limited; waits when there is none."""
+    for name in (agent, mine.fallback):
+        if name and not limit_of(loop, name):
+            return name
+    until = limit_of(loop, agent)
+    ended = wait_until(loop, mine, agent, until) if until else None
+    return ended or agent
+
+
+def limit_of(loop: Loop, agent: str) -> datetime | None:
+    """Until when an agent's account is limited; None when it is not."""
+    text = loop.journal.note(f"limit/{agent}")
+    until = datetime.fromisoformat(text) if text else None
+    return until if until and until > loop.clock() else None
+
+
+def wait_until(loop: Loop, mine: Run, agent: str, until: datetime) -> Ended | None:
+    """Wait out a rate limit, without counting a pass; a person or the wall clock of the budget ends the wait."""
+    if loop.settings.iterate.on_limit == "stop":
+        return Ended(reason="limit", detail=f"{agent} is rate-limited until {until:%Y-%m-%d %H:%M %Z}")
+    loop.tell(f"{agent} is rate-limited; paused until {until:%Y-%m-%d %H:%M:%S %Z}")
+    while loop.clock() < until:
+        stop = bounds(loop, mine)
+        if stop is not None:
+            return stop
+        time.sleep(min(1.0, max(0.0, (until - loop.clock()).total_seconds())))
+    return None
