@@ -8,6 +8,7 @@ SpiralError
 ├── StoreError              the files or the index cannot be read or written
 │   ├── StoreLockedError    another process held the store for longer than we were willing to wait
 │   └── StoreVersionError   the store was written by a newer Spiral
+├── GitError                git refused or failed; the message names the command and what git said
 ├── EmbedderError           the embedding model or its endpoint did not answer
 └── MissingExtraError       an optional package is not installed; the message names the extra
 """
@@ -55,6 +56,10 @@ class StoreLockedError(StoreError):
 
 class StoreVersionError(StoreError):
     """The store was written by a newer Spiral; this one reads nothing and changes nothing."""
+
+
+class GitError(SpiralError):
+    """Git refused or failed."""
 
 
 class EmbedderError(SpiralError):
