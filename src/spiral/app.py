@@ -5,17 +5,17 @@ from __future__ import annotations
 import threading
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
-from datetime import datetime
 from pathlib import Path
 from types import TracebackType
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING
 
 from spiral.backends import load
 from spiral.config import Settings, read
-from spiral.errors import EmbedderError, NotFoundError, StoreLockedError, UsageError
-from spiral.memory.codec import moment, printable
+from spiral.errors import EmbedderError, NotFoundError, StoreLockedError
+from spiral.memory.codec import plain, printable
 from spiral.memory.entries import episode_of, memory_of
 from spiral.memory.files import Folder
+from spiral.memory.given import When, backing, many, one_of, table, when
 from spiral.memory.recall import Query, recall
 from spiral.memory.store import Store
 from spiral.memory.sync import Progress
@@ -45,9 +45,7 @@ if TYPE_CHECKING:
     from spiral.memory.ingest import Ingested
     from spiral.memory.remember import Remembered
 
-Word = TypeVar("Word", bound=str)
 Level = str | None
-When = str | datetime | None
 
 
 class Memory:
@@ -118,13 +116,13 @@ class Memory:
         text: str,
         *,
         kind: Kind = "semantic",
-        key: str = "",
+        key: str | None = "",
         tags: Sequence[str] = (),
         entities: Sequence[str] = (),
         files: Sequence[str] = (),
         commits: Sequence[str] = (),
         authority: Authority = "observed",
-        evidence: Sequence[Evidence] = (),
+        evidence: Sequence[Evidence | Mapping[str, str] | str] = (),
         source: str = "",
         session: str = "",
         valid_from: When = None,
@@ -133,57 +131,60 @@ class Memory:
         supersedes: Sequence[str] = (),
         links: Sequence[str] = (),
         visibility: Visibility | None = None,
-        metadata: Mapping[str, str] | None = None,
+        metadata: Mapping[str, str | float] | None = None,
         id: str = "",  # noqa: A002 - what everybody calls it
         **scope: Level,
     ) -> Remembered:
         """Keep a statement; on disk when this returns. Saying the same again changes nothing."""
         from spiral.memory.remember import remember
+        from spiral.memory.served import told
 
         one_of(kind, "kind", KINDS)
         one_of(authority, "authority", AUTHORITIES)
         if visibility is not None:
             one_of(visibility, "visibility", VISIBILITIES)
         draft = Draft(
-            text=text,
+            text=plain(text, "text"),
             kind=kind,
-            key=key.strip(),
-            tags=tuple(tags),
-            entities=tuple(entities),
-            files=tuple(files),
-            commits=tuple(commits),
+            key=plain(key, "key").strip(),
+            tags=many(tags, "tags"),
+            entities=many(entities, "entities"),
+            files=many(files, "files"),
+            commits=many(commits, "commits"),
             authority=authority,
-            evidence=tuple(evidence),
-            source=source,
-            session=session,
+            evidence=backing(evidence),
+            source=plain(source, "source"),
+            session=plain(session, "session"),
             valid_from=when(valid_from, "valid_from"),
             valid_to=when(valid_to, "valid_to"),
             expires=when(expires, "expires"),
-            supersedes=tuple(supersedes),
-            links=tuple(links),
+            supersedes=many(supersedes, "supersedes"),
+            links=many(links, "links"),
             visibility=visibility,
-            metadata=dict(metadata or {}),
+            metadata=table(metadata, "metadata"),
         )
         home = self.store.home(scope)
         self.store.use()
-        served = self.served(session) if session else ()
+        served = told(self.store, draft.session, home) if draft.session else ()
         found = remember(self.store, draft, home, name=id, served=served)
         self.wrote()
         return found
 
     def ingest(
         self,
-        messages: Sequence[Message] | str,
+        messages: Sequence[Message | Mapping[str, object]] | str,
         *,
         session: str = "",
         visibility: Visibility | None = None,
         learn: bool = True,
         **scope: Level,
     ) -> Ingested:
-        """Keep a conversation verbatim and learn from it; a text is one message of the user's."""
+        """Keep a conversation verbatim and learn from it; a text is one message of the user's. The same again changes
+        nothing: a turn that is repeated in another call needs an id or a time of its own."""
         from spiral.memory.ingest import ingest
+        from spiral.memory.messages import messages_given
 
-        said = [Message(role="user", text=messages)] if isinstance(messages, str) else messages
+        said = messages_given(messages)
         home = self.store.home(scope)
         self.store.use()
         found = ingest(self.store, said, home, session=session, visibility=visibility, learn=learn)
@@ -375,15 +376,3 @@ def open_embedder(settings: Settings) -> Embedder | None:
         "embedder", wanted.model, base_url=wanted.base_url, api_key=wanted.api_key, dimensions=wanted.dimensions
     )
     return embedder
-
-
-def when(value: When, name: str) -> datetime | None:
-    """A moment as a caller may write it."""
-    return None if value in (None, "") else moment(value, name)
-
-
-def one_of(value: Word, name: str, known: Sequence[str]) -> Word:
-    """The value, if it is one of the known words."""
-    if value not in known:
-        raise UsageError(f"{name} must be one of {', '.join(known)}, not {value!r}")
-    return value

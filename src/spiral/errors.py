@@ -9,6 +9,9 @@ SpiralError
 │   ├── StoreLockedError    another process held the store for longer than we were willing to wait
 │   └── StoreVersionError   the store was written by a newer Spiral
 ├── GitError                git refused or failed; the message names the command and what git said
+
+
+├── LockedError             another run is at work in this repository
 ├── EmbedderError           the embedding model or its endpoint did not answer
 └── MissingExtraError       an optional package is not installed; the message names the extra
 """
@@ -60,6 +63,12 @@ class StoreVersionError(StoreError):
 
 class GitError(SpiralError):
     """Git refused or failed."""
+
+
+class LockedError(SpiralError):
+    """Another run is at work in this repository."""
+
+    exit_code = 11
 
 
 class EmbedderError(SpiralError):

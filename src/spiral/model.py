@@ -260,6 +260,12 @@ def utc(moment: datetime) -> datetime:
     return moment.replace(tzinfo=UTC) if moment.tzinfo is None else moment.astimezone(UTC)
 
 
+def sees(scope: Scope, owner: str, other: Statement | Episode) -> bool:
+    """Whether an owner who asks in a scope may see something: the rule that an index compiles into its searches."""
+    asked = replace(scope, app=ANY) if other.visibility == "org" else scope
+    return asked.admits(other.scope) and (other.visibility != "private" or other.owner == owner)
+
+
 ALIASES = {f"{level}_id": level for level in ("org", "app", "user", "agent", "run")}
 """Other names for levels, as mem0 has them."""
 

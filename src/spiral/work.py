@@ -145,7 +145,7 @@ class Order:
     tokens: int = 0
     mcp: str = ""
     """A file with MCP servers in the `mcpServers` form, for agents that take one."""
-    env: Mapping[str, str] = EMPTY
+    env: Mapping[str, str] = field(default_factory=lambda: EMPTY)
     """Variables on top of those that the allow-list lets through."""
 
 

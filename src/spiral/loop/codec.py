@@ -66,10 +66,10 @@ def revived(kind: Any, value: Any) -> Any:
         if len(inner) == 2 and inner[1] is Ellipsis:
             return tuple(revived(inner[0], item) for item in value)
         return tuple(revived(one, item) for one, item in zip(inner, value, strict=True))
+    if origin is Mapping:
+        return {key: revived(inner[1], item) for key, item in value.items()}
     if kind is datetime:
         return datetime.fromisoformat(value)
     if isinstance(kind, type) and is_dataclass(kind):
         return noun(kind, value)
-    if kind is float and isinstance(value, int):
-        return float(value)
-    return value
+    return float(value) if kind is float else value

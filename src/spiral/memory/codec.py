@@ -38,6 +38,13 @@ T = TypeVar("T", bound=str)
 ID = re.compile(r"[a-z0-9][a-z0-9._-]{3,79}")
 
 
+def identity(name: str) -> str:
+    """The id, if it is one: it stands in file names and must not lead elsewhere."""
+    if not ID.fullmatch(name):
+        raise UsageError(f"id must be 4 to 80 lower-case letters, digits, dots or dashes, not {name!r}")
+    return name
+
+
 def micros(moment: datetime) -> int:
     """Microseconds since 1970."""
     return (moment - EPOCH) // timedelta(microseconds=1)
@@ -180,9 +187,7 @@ def statement_to(memory: Statement) -> dict[str, object]:
 
 def statement_from(table: Mapping[str, object], *, default: Statement) -> Statement:
     """A memory from its mapping; what is missing is taken from the default, what is unknown is kept as found."""
-    name = plain(table.get("id"), "id") or default.id
-    if not ID.fullmatch(name):
-        raise UsageError(f"id must be 4 to 80 lower-case letters, digits, dots or dashes, not {name!r}")
+    name = identity(plain(table.get("id"), "id") or default.id)
     levels = mapping(table.get("scope"), "scope")
     if unknown := sorted(set(levels) - set(LEVELS)):
         raise UsageError(f"unknown scope level {unknown[0]!r}; choose one of {', '.join(LEVELS)}")
@@ -251,7 +256,7 @@ def change_from(table: Mapping[str, object]) -> Change:
         table.get("verb"), "verb", ("forget", "revoke", "undo", "evidence"), "evidence"
     )
     return Change(
-        id=plain(table.get("id"), "id"),
+        id=identity(plain(table.get("id"), "id")),
         verb=verb,
         targets=texts(table.get("targets"), "targets"),
         at=moment(table.get("at"), "at"),
@@ -285,7 +290,7 @@ def episode_from(table: Mapping[str, object]) -> Episode:
     """An episode from its mapping."""
     levels = mapping(table.get("scope"), "scope")
     return Episode(
-        id=plain(table.get("id"), "id"),
+        id=identity(plain(table.get("id"), "id")),
         session=plain(table.get("session"), "session"),
         role=choice(table.get("role"), "role", ROLES, "user"),
         text=plain(table.get("text"), "text"),

@@ -11,6 +11,7 @@ from spiral.memory.distill_commands import distill_commands
 from spiral.memory.distill_said import Stated, stated
 from spiral.memory.junk import junk, restates
 from spiral.memory.sentences import examined, sentences
+from spiral.memory.similar import spoken
 from spiral.model import AUTHORITIES, Draft, Episode, Evidence
 
 MOST = 40
@@ -115,9 +116,9 @@ def _files(text: str) -> tuple[str, ...]:
 
 def _without_twins(drafts: Sequence[Draft]) -> tuple[Draft, ...]:
     """What is said twice is one memory with both quotes, and as strong as the stronger."""
-    kept: dict[str, Draft] = {}
+    kept: dict[tuple[str, ...], Draft] = {}
     for draft in drafts:
-        words = " ".join(re.findall(r"\w+", draft.text.lower()))
+        words = spoken(draft.text)
         twin = kept.setdefault(words, draft)
         if twin is not draft:
             stronger = min(twin, draft, key=lambda one: AUTHORITIES.index(one.authority))

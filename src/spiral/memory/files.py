@@ -13,7 +13,7 @@ import unicodedata
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 
 from spiral.errors import StoreError, StoreVersionError
 from spiral.model import Change, Statement
@@ -57,14 +57,30 @@ class Folder:
 
     def path_of(self, memory: Statement) -> str:
         """Where a memory's file goes; its id alone decides the folder, so hand-made folders do not matter."""
-        return f"{MEMORIES}/{memory.id[1:3]}/{slug(memory.key or memory.text)}-{memory.id}.md"
+        # A folder whose name begins with a dot is not scanned, and `..` is another one.
+        folder = memory.id[1:3].replace(".", "-")
+        return f"{MEMORIES}/{folder}/{slug(memory.key or memory.text)}-{memory.id}.md"
 
     def path_of_change(self, change: Change) -> str:
         """Where a change's file goes."""
         return f"{CHANGES}/{change.at:%Y-%m}/{change.verb}-{change.id}.md"
 
+    def holds(self, path: str) -> bool:
+        """Whether there is something at this path."""
+        return (self.root / path).exists() or (self.root / path).is_symlink()
+
+    def free(self, path: str) -> str:
+        """The path of a file to come, or one beside it if it is taken."""
+        found, number = path, 1
+        while self.holds(found):
+            number += 1
+            found = f"{path.removesuffix('.md')}-{number}.md"
+        return found
+
     def write(self, path: str, content: str | bytes) -> None:
         """Write a file so that it is there whole or not at all, and durable when this returns."""
+        if ".." in PurePosixPath(path).parts or path.startswith("/"):
+            raise StoreError(f"{path!r} leads out of the memory folder; nothing was written")
         target = self.root / path
         # A dot keeps half-written files out of every scan.
         fresh = target.with_name(f".{target.name[-40:]}.{secrets.token_hex(4)}.tmp")

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from spiral.errors import NotFoundError, UsageError
 from spiral.memory import codec, entries, segments
-from spiral.memory.remember import write_change
+from spiral.memory.remember import restatements, write_change
 from spiral.memory.store import Store
 from spiral.model import Change, Scope, Statement
 from spiral.ports import View
@@ -111,13 +111,15 @@ def retire_mates(store: Store, memories: Sequence[Statement]) -> None:
 
 
 def erase(store: Store, wanted: Wanted, scope: Scope) -> Erased:
-    """Remove the text from files, segments and index for good, with the episodes that it quotes.
+    """Remove the text from files, segments and index for good, with its other versions and the episodes it quotes.
 
     Files go first, the index after them: a crash in between leaves an index that drops the rest at the next use, and a
     retry erases what is left.
     """
     store.use()
-    memories = chosen(store, wanted, scope, live=False)
+    asked = chosen(store, wanted, scope, live=False)
+    versions = [version for memory in asked for version in (memory, *restatements(store, memory))]
+    memories = list({memory.id: memory for memory in versions}.values())
     rows = list(store.index.get([memory.id for memory in memories]).values())
     quoted = sorted({item.source for memory in memories for item in memory.evidence if item.source.startswith("e")})
     episodes = list(store.index.get(quoted).values())

@@ -13,11 +13,12 @@ from spiral.memory.contradict import contradicts
 from spiral.memory.echo import is_echo
 from spiral.memory.files import stamp_of
 from spiral.memory.guard import quarantine
-from spiral.memory.redact import redact
-from spiral.memory.similar import near
+from spiral.memory.renew import adds, imported, renewed
+from spiral.memory.safe import safe_change, safe_draft, safe_memory
+from spiral.memory.similar import restates
 from spiral.memory.store import Store
 from spiral.memory.words import content
-from spiral.model import AUTHORITIES, Change, Draft, Evidence, Scope, Statement
+from spiral.model import Change, Draft, Evidence, Scope, Statement
 from spiral.ports import Entry, Probe, Sighting
 
 LONGEST = 200_000
@@ -49,46 +50,35 @@ def remember(store: Store, draft: Draft, scope: Scope, *, name: str = "", served
     processes. The file is renamed into place before the transaction commits, so a crash in between leaves a whole file
     that the next use reads. A retry finds the same text current, or the same id, and changes nothing.
     """
-    draft, found = guarded(draft)
-    if not draft.text:
-        raise UsageError("there is nothing to remember: the text is empty")
-    if len(draft.text) > LONGEST:
-        raise UsageError(f"a memory of {len(draft.text):,} characters is too long; ingest it as an episode instead")
-    if name and not codec.ID.fullmatch(name):
-        raise UsageError(f"id must be 4 to 80 lower-case letters, digits, dots or dashes, not {name!r}")
+    draft, found = safe_draft(draft)
+    check(draft, name)
     with store.index.atomic():
         fresh = shaped(store, draft, scope)
         if served and is_echo(fresh.text, served):
             return Remembered(memory=fresh, outcome="echo", redacted=found)
-        known = already(store, fresh, draft, name)
+        known = named(store, fresh, name) if name else None
+        if known is None:
+            held, known = already(store, fresh, draft)
         if known is not None:
             return replace(known, redacted=found)
-        fresh, superseded = placed(store, fresh, name)
+        fresh, rivals = placed(store, renewed(held, fresh, draft) if held else fresh, held, name)
         save(store, fresh)
+        superseded = tuple(row.id for row in store.index.get(rivals).values() if not row.live)
         return Remembered(memory=fresh, outcome="added", superseded=superseded, redacted=found)
 
 
-def guarded(draft: Draft) -> tuple[Draft, tuple[str, ...]]:
-    """The draft without secrets, and which kinds were taken out."""
-    found: list[str] = []
-
-    def clean(text: str) -> str:
-        safe, kinds = redact(codec.printable(text))
-        found.extend(kinds)
-        return safe
-
-    evidence = tuple(replace(item, text=clean(item.text), source=clean(item.source)) for item in draft.evidence)
-    cleaned = replace(
-        draft,
-        text=clean(draft.text),
-        key=clean(draft.key),
-        source=clean(draft.source),
-        tags=tuple(clean(tag) for tag in draft.tags),
-        entities=tuple(clean(entity) for entity in draft.entities),
-        evidence=evidence,
-        metadata={clean(key): clean(value) for key, value in draft.metadata.items()},
-    )
-    return cleaned, tuple(dict.fromkeys(found))
+def check(draft: Draft, name: str) -> None:
+    """Refuse what cannot be kept."""
+    if not draft.text:
+        raise UsageError("there is nothing to remember: the text is empty")
+    if len(draft.text) > LONGEST:
+        raise UsageError(f"a memory of {len(draft.text):,} characters is too long; ingest it as an episode instead")
+    if draft.valid_from and draft.valid_to and draft.valid_from > draft.valid_to:
+        raise UsageError(
+            f"valid_from {codec.stamp(draft.valid_from)} is after valid_to {codec.stamp(draft.valid_to)}; swap them"
+        )
+    if name:
+        codec.identity(name)
 
 
 def shaped(store: Store, draft: Draft, scope: Scope) -> Statement:
@@ -113,40 +103,58 @@ def shaped(store: Store, draft: Draft, scope: Scope) -> Statement:
         valid_from=draft.valid_from,
         valid_to=draft.valid_to,
         expires=draft.expires,
-        supersedes=draft.supersedes,
+        supersedes=tuple(dict.fromkeys(store.find(target, scope).id for target in draft.supersedes)),
         links=draft.links,
         quarantine=quarantine(draft.text, draft.source, ""),
         metadata=draft.metadata,
     )
 
 
-def already(store: Store, fresh: Statement, draft: Draft, name: str) -> Remembered | None:
-    """What is there already and says the same, with this draft's evidence merged into it; None if it is news."""
-    if name and (row := store.index.get([name]).get(name)):
-        memory = entries.memory_of(row)
-        if codec.twin(memory.text, memory.kind, memory.key, place(memory)) != twin(fresh):
-            raise UsageError(f"the id {name!r} is taken by another memory: {memory.text[:60]!r}")
-        return Remembered(memory=memory, outcome="unchanged")
-    rows = store.index.select("digest", [twin(fresh)])
-    sources = {item.source for item in draft.evidence if item.source}
-    for row in rows:
-        memory = entries.memory_of(row)
-        if row.live:
-            return merge(store, memory, fresh)
+def named(store: Store, fresh: Statement, name: str) -> Remembered | None:
+    """The memory that has this id already; None if there is none. Whose words it holds is not told to others."""
+    row = store.index.get([name]).get(name)
+    if row is None:
+        return None
+    memory = entries.memory_of(row) if row.type == "memory" else None
+    if memory is None or twin(memory) != twin(fresh) or not restates(memory.text, fresh.text):
+        raise UsageError(f"the id {name!r} is taken by something else; choose another, or leave it out")
+    return Remembered(memory=memory, outcome="unchanged")
+
+
+def already(store: Store, fresh: Statement, draft: Draft) -> tuple[Statement | None, Remembered | None]:
+    """The current memory that says the same, if any, and what became of the draft when no new version is due."""
+    same = restatements(store, fresh)
+    rows = store.index.get([memory.id for memory in same])
+    held = next((memory for memory in same if rows[memory.id].live), None) or rephrased(store, fresh)
+    if held is None:
         # Learned from the same words before, and retired since: hearing them again is not news.
-        if sources and sources <= {item.source for item in memory.evidence}:
-            return Remembered(memory=memory, outcome="unchanged")
+        sources = {item.source for item in draft.evidence if item.source}
+        retired = (memory for memory in same if sources and sources <= {item.source for item in memory.evidence})
+        return None, next((Remembered(memory=memory, outcome="unchanged") for memory in retired), None)
+    # An import that is read again says what its versions say together, in whatever order they came.
+    versions = [held, *(same if imported(draft) else [])]
+    if all(adds(memory, fresh, draft) for memory in versions):
+        return held, None
+    return held, merge(store, held, fresh)
+
+
+def restatements(store: Store, memory: Statement) -> list[Statement]:
+    """Every version, current or not, that says the same in the same place, oldest first."""
+    same = [entries.memory_of(row) for row in store.index.select("digest", [twin(memory)])]
+    return [version for version in same if restates(version.text, memory.text)]
+
+
+def rephrased(store: Store, fresh: Statement) -> Statement | None:
+    """A current memory of the same place that says the same with other articles or spacing."""
     for memory in neighbours(store, fresh):
         same = (memory.kind, memory.key, *place(memory)) == (fresh.kind, fresh.key, *place(fresh))
-        if same and near(memory.text, fresh.text):
-            return merge(store, memory, fresh)
+        if same and restates(memory.text, fresh.text):
+            return memory
     return None
 
 
-def merge(store: Store, memory: Statement, fresh: Statement) -> Remembered | None:
-    """Add what is new in the evidence; a stronger authority instead makes a new version, so None."""
-    if AUTHORITIES.index(fresh.authority) < AUTHORITIES.index(memory.authority):
-        return None
+def merge(store: Store, memory: Statement, fresh: Statement) -> Remembered:
+    """Add what is new in the evidence."""
     held = store.versions([memory.id])[memory.id].memory
     more = tuple(item for item in fresh.evidence if item not in held.evidence)
     if not more:
@@ -155,27 +163,34 @@ def merge(store: Store, memory: Statement, fresh: Statement) -> Remembered | Non
     return Remembered(memory=replace(held, evidence=(*held.evidence, *more)), outcome="merged")
 
 
-def placed(store: Store, fresh: Statement, name: str) -> tuple[Statement, tuple[str, ...]]:
-    """The memory with its id, its place in the chain of its key, its links and what it contradicts."""
+def placed(store: Store, fresh: Statement, held: Statement | None, name: str) -> tuple[Statement, list[str]]:
+    """The memory with its id, its place in the chain of its key, its links and what it contradicts; and the current
+    memories whose place it may take, among them the one that it renews."""
     slot = codec.slot(fresh)
-    chain = [entries.memory_of(row) for row in store.index.select("slot", [slot])] if slot else []
-    heads = [row.id for row in (store.index.select("slot", [slot]) if slot else []) if row.live]
+    chain = store.index.select("slot", [slot]) if slot else []
+    heads = [row.id for row in chain if row.live]
     # The clock may have jumped back; within a chain what is learned later stays later.
-    latest = max((memory.learned for memory in chain), default=fresh.learned - timedelta(microseconds=1))
-    fresh = replace(fresh, learned=max(fresh.learned, latest + timedelta(microseconds=1)))
-    twins = [row.id for row in store.index.select("digest", [twin(fresh)])]
-    outranked = [row for row in twins if store.index.get([row])[row].live]
-    supersedes = tuple(dict.fromkeys((*fresh.supersedes, *outranked)))
-    identity = name or "m" + codec.digest(twin(fresh), *sorted(twins), *sorted(heads if twins else []))
+    learned = [entries.memory_of(row).learned + timedelta(microseconds=1) for row in chain]
+    supersedes = tuple(dict.fromkeys((*fresh.supersedes, *([held.id] if held else []))))
+    rivals = [row.id for row in store.index.get(list(dict.fromkeys((*heads, *supersedes)))).values() if row.live]
     nearby = [memory for memory in neighbours(store, fresh) if memory.id not in (*heads, *supersedes)]
     fresh = replace(
         fresh,
-        id=identity,
+        learned=max((fresh.learned, *learned)),
         supersedes=supersedes,
         links=tuple(dict.fromkeys((*fresh.links, *linked(fresh, nearby))))[: LINKS + len(fresh.links)],
         conflicts=() if fresh.key or fresh.quarantine else conflicting(fresh, nearby),
     )
-    return fresh, (*heads, *supersedes)
+    return replace(fresh, id=name or minted(store, fresh, heads)), rivals
+
+
+def minted(store: Store, fresh: Statement, heads: Sequence[str]) -> str:
+    """An id that nobody has: neither in the index, nor as a file, which a person may have edited."""
+    twins = [row.id for row in store.index.select("digest", [twin(fresh)])]
+    found = "m" + codec.digest(twin(fresh), *sorted(twins), *sorted(heads if twins else []))
+    while store.index.get([found]) or store.folder.holds(store.folder.path_of(replace(fresh, id=found))):
+        found = "m" + codec.digest(found)
+    return found
 
 
 def neighbours(store: Store, fresh: Statement) -> list[Statement]:
@@ -209,10 +224,20 @@ def conflicting(fresh: Statement, nearby: Sequence[Statement]) -> tuple[str, ...
 
 
 def save(store: Store, memory: Statement) -> None:
-    """Write the file, then the index. Inside `atomic`."""
-    path = store.folder.path_of(memory)
+    """Write the file without secrets, then the index. Inside `atomic`. No file that is there is replaced."""
+    memory = safe_memory(memory)
+    path = store.folder.free(store.folder.path_of(memory))
     store.folder.write(path, document.write(memory))
     enter(store, path, entries.of_memory(memory, path), memory)
+
+
+def save_change(store: Store, change: Change) -> Change:
+    """Write the change's file without secrets, then the index; as it was written. Inside `atomic`."""
+    change = safe_change(change)
+    path = store.folder.free(store.folder.path_of_change(change))
+    store.folder.write(path, document.write_change(change))
+    enter(store, path, entries.of_change(change, path))
+    return change
 
 
 def enter(store: Store, path: str, entry: Entry, memory: Statement | None = None) -> None:
@@ -250,10 +275,7 @@ def write_change(
         reason=reason,
         evidence=evidence,
     )
-    path = store.folder.path_of_change(change)
-    store.folder.write(path, document.write_change(change))
-    enter(store, path, entries.of_change(change, path))
-    return change
+    return save_change(store, change)
 
 
 def place(memory: Statement) -> tuple[Scope, str, Literal["private", "team", "org"]]:

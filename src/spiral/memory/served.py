@@ -6,15 +6,17 @@ from collections.abc import Sequence
 
 from spiral.memory import codec, entries, segments
 from spiral.memory.files import stamp_of
+from spiral.memory.safe import safe_episode
 from spiral.memory.store import Store
-from spiral.model import Episode, Scope
+from spiral.model import Episode, Scope, sees
 from spiral.ports import Sighting
 
 
 def keep(store: Store, episodes: Sequence[Episode]) -> None:
-    """Append episodes to their segment and to the index. Inside `atomic`."""
+    """Append episodes, without secrets, to their segment and to the index. Inside `atomic`."""
     if not episodes:
         return
+    episodes = [safe_episode(episode) for episode in episodes]
     path = segments.append(store.folder, episodes)
     store.index.put(entries.of_episode(episode, path) for episode in episodes)
     before = store.index.sightings(path.rpartition("/")[0] + "/").get(path)
@@ -23,11 +25,23 @@ def keep(store: Store, episodes: Sequence[Episode]) -> None:
         store.index.sight([Sighting(path=path, stamp=stamp_of((store.folder.root / path).stat()))])
 
 
-def served_texts(store: Store, episodes: Sequence[Episode]) -> list[str]:
-    """The texts that were served to the session."""
+def told(store: Store, session: str, scope: Scope) -> list[str]:
+    """The texts that were served to a session, as far as the caller may see both the session and the texts."""
+    return served_texts(store, in_session(store, session, scope), scope)
+
+
+def in_session(store: Store, session: str, scope: Scope) -> list[Episode]:
+    """The episodes of a session that the caller may see: another application's session of that name is another."""
+    view = store.view(scope, types=("episode",), live=False, hidden=True)
+    return [entries.episode_of(row) for row in store.index.select("session", [session], view=view)]
+
+
+def served_texts(store: Store, episodes: Sequence[Episode], scope: Scope | None = None) -> list[str]:
+    """The texts that these episodes note as served; with a scope, only those that the caller may see from it."""
     ids = list(dict.fromkeys(name for episode in episodes for name in episode.served))
     rows = store.index.get(ids).values()
-    return [entries.memory_of(row).text if row.type == "memory" else entries.episode_of(row).text for row in rows]
+    found = [entries.memory_of(row) if row.type == "memory" else entries.episode_of(row) for row in rows]
+    return [item.text for item in found if scope is None or sees(scope, store.owner, item)]
 
 
 def note_served(store: Store, ids: Sequence[str], scope: Scope, session: str) -> None:

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from spiral.model import Change, Statement, Version
+from spiral.model import Change, Statement, Version, sees
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +43,7 @@ def settle(
 
     - A keyed fact is superseded by the latest one of its slot that holds then. One that came late but was true earlier
       supersedes nothing that came after it; one whose time is over gives way to what held before.
-    - A memory named in `supersedes` is retired by the one that names it.
+    - A memory named in `supersedes` is retired by the one that names it, if that one's owner sees it from its scope.
     - A forgotten memory still counts as having superseded others; a revoked one never happened.
     """
     standing = active(changes, at.known)
@@ -62,6 +62,7 @@ def settle(
         for memory in sorted(counting.values(), key=order, reverse=True)
         if memory.since <= at.true
         for target in memory.supersedes
+        if target in known and sees(memory.scope, memory.owner, known[target])
     }
     found: dict[str, Version] = {}
     for memory, slot in zip(memories, slots, strict=True):

@@ -7,9 +7,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from spiral.errors import UsageError
-from spiral.memory import codec, document, entries
+from spiral.memory import codec, entries
 from spiral.memory.foreign import read_foreign, recognise
-from spiral.memory.remember import enter, remember, save
+from spiral.memory.remember import remember, save, save_change
 from spiral.memory.served import keep
 from spiral.memory.store import Store
 from spiral.model import Scope
@@ -66,10 +66,7 @@ def take_line(store: Store, line: str, where: str, tally: dict[str, int]) -> Non
         save(store, codec.statement_from(body, default=entries.BLANK))
         tally["memories"] += 1
     elif table["type"] == "change":
-        change = codec.change_from(body)
-        target = store.folder.path_of_change(change)
-        store.folder.write(target, document.write_change(change))
-        enter(store, target, entries.of_change(change, target))
+        save_change(store, codec.change_from(body))
         tally["changes"] += 1
     else:
         keep(store, [codec.episode_from(body)])

@@ -78,25 +78,23 @@ class SqliteJournal:
         expenses: Sequence[Expense] = (),
     ) -> None:
         """One transaction, which admits one writer over all processes; known ids are left as they are."""
+        told = [
+            (one.id, stamp(one.at), one.run, one.kind, one.task, one.pass_id, json.dumps(one.data, ensure_ascii=False))
+            for one in events
+        ]
+        judged = [(task, json.dumps(asdict(state), ensure_ascii=False)) for task, state in states.items()]
+        paid = [row_of(one) for one in expenses]
         with self.lock:
             try:
                 self.db.execute("BEGIN IMMEDIATE")
                 self.db.executemany(
-                    "INSERT OR IGNORE INTO event(id, at, run, kind, task, pass, data) VALUES (?,?,?,?,?,?,?)",
-                    [
-                        (event.id, stamp(event.at), event.run, event.kind, event.task, event.pass_id,
-                         json.dumps(event.data, ensure_ascii=False))
-                        for event in events
-                    ],
-                )  # fmt: skip
-                self.db.executemany(
-                    "INSERT OR REPLACE INTO state VALUES (?,?)",
-                    [(task, json.dumps(asdict(state), ensure_ascii=False)) for task, state in states.items()],
+                    "INSERT INTO event(id, at, run, kind, task, pass, data) SELECT ?1,?2,?3,?4,?5,?6,?7"
+                    " WHERE NOT EXISTS (SELECT 1 FROM event WHERE id = ?1)",
+                    told,
                 )
+                self.db.executemany("INSERT OR REPLACE INTO state VALUES (?,?)", judged)
                 self.db.executemany("INSERT OR REPLACE INTO note VALUES (?,?)", list(notes.items()))
-                self.db.executemany(
-                    f"INSERT OR IGNORE INTO expense VALUES ({','.join('?' * 16)})", [row_of(one) for one in expenses]
-                )
+                self.db.executemany(f"INSERT OR IGNORE INTO expense VALUES ({','.join('?' * 16)})", paid)
                 self.db.execute("COMMIT")
             except sqlite3.Error as fault:
                 if self.db.in_transaction:

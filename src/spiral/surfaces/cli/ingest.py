@@ -8,9 +8,10 @@ from pathlib import Path
 
 import click
 
+from spiral.memory.capture import heard
 from spiral.model import ROLES, Message, Scope, home_of
 from spiral.surfaces.cli.options import AS_JSON, opened, scoped, tell
-from spiral.surfaces.cli.transcript import messages_of
+from spiral.surfaces.cli.transcript import messages_of, parsed
 
 
 @click.command("ingest")
@@ -35,10 +36,14 @@ def command(
 ) -> None:
     """Keep the messages of FILE (or standard input) verbatim and distil memories from them.
 
-    FILE holds JSON (a list of {"role", "content"}), JSON lines of the same, or plain text.
+    FILE holds JSON (a list of {"role", "content"}), JSON lines of the same, or plain text. The same conversation again
+    changes nothing. A plain text on standard input is a turn said just now, and with --raw so is every message that has
+    neither an id nor a time: said again, it is kept again.
     """
     text = sys.stdin.read() if str(file) == "-" else read(file)
     messages = messages_of(text, role, source)
+    if raw or (str(file) == "-" and parsed(text) is None):
+        messages = heard(messages, datetime.now(UTC))
     if raw:
         kept = captured(ctx, messages, session, scope)
         tell({"session": session, "episodes": kept}) if as_json else click.echo(f"{kept} episodes kept")
