@@ -9,8 +9,6 @@ SpiralError
 │   ├── StoreLockedError    another process held the store for longer than we were willing to wait
 │   └── StoreVersionError   the store was written by a newer Spiral
 ├── GitError                git refused or failed; the message names the command and what git said
-
-
 ├── LockedError             another run is at work in this repository
 ├── EmbedderError           the embedding model or its endpoint did not answer
 └── MissingExtraError       an optional package is not installed; the message names the extra

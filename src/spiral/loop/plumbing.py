@@ -20,6 +20,7 @@ QUIET = (
     "core.hooksPath=/dev/null", "core.fsmonitor=false", "core.quotePath=false", "core.splitIndex=false",
     "commit.gpgSign=false", "gc.auto=0", "maintenance.auto=false", "advice.detachedHead=false",
     "submodule.recurse=false", "diff.noprefix=false", "diff.mnemonicPrefix=false",
+    "worktree.useRelativePaths=false",
 )  # fmt: skip
 """Whatever the user's settings: no hook and no helper runs, nothing asks for a passphrase, output has one form."""
 
