@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 
 from spiral.errors import GitError, UsageError
 from spiral.loop.git import BASE, Repo, stem_of, with_trailers
-from spiral.loop.locks import unlock
+from spiral.loop.stale import unlock
 
 LEFT = (".agent/history", ".agent/logs", ".agent/memory", ".agent/tasks*")
 """What the runner itself writes and commits."""
