@@ -96,7 +96,8 @@ class Runner:
         from spiral.loop.process import allowed
 
         place = self.memory.place
-        assert place.repository is not None and place.git_dir is not None
+        assert place.repository is not None
+        assert place.git_dir is not None
         env = allowed(self.settings.environ, self.settings.act.env)
         return Loop(
             place=place,
@@ -160,7 +161,7 @@ class Runner:
         return found[0]
 
     def checker(self, maker: str) -> str:
-        """The agent that judges: the one that is named, another one that is installed, or the same in a fresh context."""
+        """The agent that judges: the one that is named, another one that is installed, or the same, starting fresh."""
         name = self.settings.verify.checker
         if name == "none":
             return ""
