@@ -37,7 +37,7 @@ from spiral.model import (
     Visibility,
 )
 from spiral.place import Place, find
-from spiral.ports import Counts, Embedder
+from spiral.ports import Counts, Embedder, Journal
 
 if TYPE_CHECKING:
     from spiral.memory.brief import Brief
@@ -387,3 +387,10 @@ def one_of(value: Word, name: str, known: Sequence[str]) -> Word:
     if value not in known:
         raise UsageError(f"{name} must be one of {', '.join(known)}, not {value!r}")
     return value
+
+
+def open_journal(place: Place) -> Journal:
+    """The journal of a project: in its git dir, shared by all worktrees; outside git beside the index."""
+    folder = place.git_dir / "spiral" if place.git_dir else place.index.parent
+    journal: Journal = load("journal", "sqlite:", folder / "journal.db")
+    return journal

@@ -16,6 +16,7 @@ from spiral.errors import SpiralError, UsageError
 VERBS = {
     "start": ("demo", "config", "status", "doctor"),
     "memory": ("remember", "ingest", "recall", "brief", "explain", "forget", "memory", "reindex"),
+    "loop": ("tasks",),
     "measuring": ("bench",),
 }
 HELP = {
@@ -31,6 +32,7 @@ HELP = {
     "forget": "Retire memories, or erase them for good.",
     "memory": "List, show, export, import and maintain memories.",
     "reindex": "Rebuild the index from the files.",
+    "tasks": "Look at and change the task list.",
     "bench": "Measure how well it does.",
 }
 
