@@ -88,7 +88,8 @@ def checked(loop: Loop, under: Pass, tree: Checkout, sha: str) -> tuple[CheckRes
     folder = pass_folder(loop.folder, under.run, under.id)
     results = run_checks(checks_of(loop, under.task), sha, tree, means(loop, folder))
     if under.task.screenshot and all(result.passed for result in results):
-        results = (*results, screenshot.take(loop, under, tree, folder))
+        shot, _ = screenshot.take(under.task, under.id, tree, loop.folder, means(loop, folder))
+        results = (*results, shot)
     return results
 
 

@@ -17,6 +17,7 @@ from spiral.errors import SpiralError, StoreError, UsageError
 VERBS = {
     "start": ("demo", "config", "status", "doctor"),
     "memory": ("remember", "ingest", "recall", "brief", "explain", "forget", "memory", "reindex"),
+    "loop": ("tasks",),
     "measuring": ("bench",),
 }
 HELP = {
@@ -32,6 +33,7 @@ HELP = {
     "forget": "Retire memories, or erase them for good.",
     "memory": "List, show, export, import and maintain memories.",
     "reindex": "Rebuild the index from the files.",
+    "tasks": "Look at and change the task list.",
     "bench": "Measure how well it does.",
 }
 
