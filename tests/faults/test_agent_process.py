@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import subprocess
 import sys
 import time
@@ -149,7 +150,7 @@ def message(number: int, tokens: int) -> dict[str, object]:
     ("bounds", "end", "detail"),
     [
         ({"turns": 2}, "turns", "more than 2 turns"),
-        ({"cost": 10.0}, "budget", "$15.00 of $10.00 are spent"),
+        ({"cost": 12.0}, "budget", "$15.00 of $12.00 are spent"),
         ({"tokens": 2_500_000}, "budget", "3000000 of 2500000 tokens are spent"),
     ],
 )
@@ -368,3 +369,42 @@ def test_a_sandbox_of_ones_own_wraps_the_command(tmp_path: Path) -> None:
     agent = made(tmp_path, "print('ran')", "text", sandbox=f"{tmp_path / 'box'} {{folder}} {{command}}")
     answer = agent.act(order(tmp_path / "work"), quiet, never)
     assert (answer.end, answer.text) == ("finished", f"boxed {tmp_path / 'work'}\nran")
+
+
+def boxes() -> bool:
+    """Whether bwrap is here and may make namespaces."""
+    probe = ["bwrap", "--ro-bind", "/", "/", "--unshare-pid", "--proc", "/proc", "true"]
+    return bool(shutil.which("bwrap")) and subprocess.run(probe, capture_output=True).returncode == 0
+
+
+@pytest.mark.skipif(not boxes(), reason="bwrap is not installed, or may not make namespaces here")
+def test_in_bwrap_an_agent_writes_to_its_worktree_and_git_and_to_nothing_of_the_runners(
+    tmp_path: Path, remote: Path
+) -> None:
+    (tmp_path / "work/.git/spiral").mkdir()
+    (tmp_path / "home/.mine").mkdir(parents=True)
+    body = """
+for path in sys.argv[1:]:
+    try: open(path, 'w').close(); print('wrote', os.path.basename(path))
+    except OSError as fault: print(fault.strerror, os.path.basename(path))
+"""
+    paths = [
+        "{folder}/one",
+        "{folder}/.git/two",
+        "{folder}/.git/spiral/three",
+        "{folder}/history/four",
+        "{folder}/../five",
+    ]
+    homes = [str(tmp_path / "home/.mine/six"), str(tmp_path / "home/seven")]
+    script(tmp_path / "work/agent.py", body)
+    row = {"command": ["./agent.py", *paths, *homes], "homes": [".mine"], "sandbox_set": {"IN_BOX": "1"}}
+    agent = agents(agents={"mine": row}, sandbox="bwrap", git_dir=str(tmp_path / "work/.git"))["mine"]
+    answer = agent.act(order(tmp_path / "work"), quiet, never)
+    # What lies outside is the sandbox's own empty /tmp when the tests run there.
+    assert answer.text.splitlines()[:4] == [
+        *("wrote one", "wrote two", "Read-only file system three", "Read-only file system four"),
+    ]
+    assert "wrote six" in answer.text
+    assert not (tmp_path / "five").exists()
+    assert not (tmp_path / "home/seven").exists()
+    assert (tmp_path / "home/.mine/six").exists()
