@@ -35,7 +35,9 @@ class Project:
         """Write the task list."""
         agent = self.folder / ".agent"
         (agent / "tasks").mkdir(parents=True, exist_ok=True)
-        table = {"tasks": [{"id": task["id"], "title": task.get("title", "A task"), "status": "pending"} for task in tasks]}
+        table = {
+            "tasks": [{"id": task["id"], "title": task.get("title", "A task"), "status": "pending"} for task in tasks]
+        }
         (agent / "tasks.json").write_text(json.dumps(table, indent=2) + "\n")
         for task in tasks:
             (agent / "tasks" / f"TASK-{task['id']}.json").write_text(json.dumps(task, indent=2) + "\n")
@@ -55,7 +57,8 @@ class Project:
             for name in sorted(self.scripts.iterdir())
         }
         chosen: dict[str, object] = {
-            "act.agents": json.dumps(agents), "act.agent": "scripted", "verify.checker": "none", "embedder.model": "none",
+            "act.agents": json.dumps(agents), "act.agent": "scripted", "verify.checker": "none",
+            "embedder.model": "none",
             "act.timeout": 60, "verify.timeout": 60,
         }  # fmt: skip
         return chosen | {name.replace("_", ".", 1): value for name, value in {**self.settings, **more}.items()}

@@ -131,11 +131,8 @@ def recover(loop: Loop, mine: Run) -> Ended | None:
 
 
 def loop_on(loop: Loop, mine: Run, *, once: bool) -> Ended:
-    """Pass after pass. A promise is judged before any cap is looked at."""
+    """Pass after pass. Whether the work is complete is judged before any cap is looked at."""
     while True:
-        stop = bounds(loop, mine)
-        if stop is not None:
-            return stop
         if loop.settings.iterate.until and until_met(loop):
             return Ended(reason="complete", detail=f"`{loop.settings.iterate.until}` succeeds")
         recheck.recheck(loop, mine)
@@ -148,7 +145,7 @@ def loop_on(loop: Loop, mine: Run, *, once: bool) -> Ended:
             if chosen.reason == "complete" and recheck.recheck(loop, mine, every=True):
                 continue
             return Ended(reason=chosen.reason, detail=chosen.detail)
-        ended = one(loop, mine, chosen)
+        ended = bounds(loop, mine) or one(loop, mine, chosen)
         if ended is not None:
             return ended
         if once:
