@@ -28,7 +28,15 @@ def writes(path: str, text: str, task: str, **more: object) -> dict[str, object]
 
 def test_tasks_are_done_in_order_verified_committed_and_remembered(project: Project) -> None:
     project.tasks(TWO, ONE)
-    project.script(writes("two.txt", "right", "2"), writes("one.txt", "right\n", "1", say="Done.\nLearned: one.txt must say right for the greeter.\n<promise>1:DONE</promise>"))
+    project.script(
+        writes("two.txt", "right", "2"),
+        writes(
+            "one.txt",
+            "right\n",
+            "1",
+            say="Done.\nLearned: one.txt must say right for the greeter.\n<promise>1:DONE</promise>",
+        ),
+    )
     ended = project.run()
     assert (ended.reason, ended.code) == ("complete", 0)
     assert project.outcomes() == [("1", "passed"), ("2", "passed")]
@@ -136,7 +144,9 @@ def test_a_question_parks_the_task_others_go_on_and_the_answer_reaches_the_next_
 def test_what_an_agent_writes_into_the_task_list_is_a_request(project: Project) -> None:
     project.tasks(ONE, TWO)
     cheat = json.dumps({"tasks": [{"id": "1", "title": "Write one", "status": "done", "note": "kept"}]})
-    project.script({"write": {".agent/tasks.json": cheat}, "commit": "chore: all done", "say": "<promise>1:DONE</promise>"})
+    project.script(
+        {"write": {".agent/tasks.json": cheat}, "commit": "chore: all done", "say": "<promise>1:DONE</promise>"}
+    )
     project.run(passes=1)
     table = json.loads((project.folder / ".agent/tasks.json").read_text())
     assert [task["id"] for task in table["tasks"]] == ["1", "2"]
@@ -168,7 +178,11 @@ def test_a_second_runner_is_refused(project: Project) -> None:
 def test_a_task_that_keeps_failing_is_pivoted_from_a_clean_base_then_parked_and_others_go_on(project: Project) -> None:
     project.tasks(ONE, {**TWO, "dependencies": []})
     project.script(
-        *(writes("one.txt", f"wrong {number}\n", "1") | {"write": {"one.txt": f"wrong {number}\n", f"{number}.txt": "x"}} for number in range(3)),
+        *(
+            writes("one.txt", f"wrong {number}\n", "1")
+            | {"write": {"one.txt": f"wrong {number}\n", f"{number}.txt": "x"}}
+            for number in range(3)
+        ),
         writes("two.txt", "right", "2"),
     )
     ended = project.run(iterate_retries=1, iterate_pivots=2, iterate_split="false")
@@ -181,7 +195,9 @@ def test_a_task_that_keeps_failing_is_pivoted_from_a_clean_base_then_parked_and_
 
 def test_the_same_failure_again_is_named_in_the_next_briefing(project: Project) -> None:
     project.tasks(ONE)
-    project.script(*(writes("one.txt", f"wrong{extra}\n", "1") for extra in ("", "er", "est")), writes("one.txt", "right", "1"))
+    project.script(
+        *(writes("one.txt", f"wrong{extra}\n", "1") for extra in ("", "er", "est")), writes("one.txt", "right", "1")
+    )
     project.run(iterate_retries=5)
     ended = project.events("pass.ended")
     assert [bool(event.data["repeats"]) for event in ended] == [False, True, True, False]
@@ -241,7 +257,12 @@ def test_a_plan_comes_before_the_work_when_there_is_a_prd_and_no_task(project: P
     plan = {"tasks": [{"id": "T1", "title": "Write one file", "checks": [CHECK], "acceptanceCriteria": ["right"]}]}
     project.script(
         {"for": "planning pass", "say": f"```json\n{json.dumps(plan)}\n```\n<promise>COMPLETE</promise>"},
-        {"for": "Write one file", "write": {"one.txt": "right"}, "commit": "feat: one", "say": "<promise>TASK-001:DONE</promise>"},
+        {
+            "for": "Write one file",
+            "write": {"one.txt": "right"},
+            "commit": "feat: one",
+            "say": "<promise>TASK-001:DONE</promise>",
+        },
     )
     assert project.run().reason == "complete"
     assert [event.data["mode"] for event in project.events("pass.ended")] == ["plan", "implement"]

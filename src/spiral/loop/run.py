@@ -106,7 +106,8 @@ def close_run(loop: Loop, mine: Run, ended: Ended) -> None:
     standing = passes.score(loop, mine.id)
     data = {
         "reason": ended.reason, "detail": ended.detail, "code": ended.code, "passes": standing.counted,
-        "done": standing.done, "cost": spent.cost, "tokens": spent.tokens, "estimated": spent.estimated, "unknown": spent.unknown,
+        "done": standing.done, "cost": spent.cost, "tokens": spent.tokens, "estimated": spent.estimated,
+        "unknown": spent.unknown,
     }  # fmt: skip
     ending = Event(
         id=f"{mine.id}-run.ended-{secrets.token_hex(3)}", at=loop.clock(), run=mine.id, kind="run.ended", data=data
