@@ -3,7 +3,7 @@ VENV ?= .venv
 PY := $(VENV)/bin/python
 STAMP := $(VENV)/.installed
 
-.PHONY: demo test check format soak clean
+.PHONY: demo test check format soak browser clean
 
 demo: $(STAMP)
 	@$(VENV)/bin/spiral demo
@@ -24,6 +24,11 @@ format: $(STAMP)
 
 soak: $(STAMP)
 	SOAK=1 $(PY) -m pytest -q tests/faults -m "soak or not soak"
+
+browser: $(STAMP)
+	@if [ "$$(id -u)" = 0 ] && ! command -v chromium >/dev/null; then \
+		apt-get update -qq && apt-get install -y -qq chromium; fi
+	$(PY) -m pytest -q tests/browser -m browser
 
 $(STAMP): pyproject.toml
 	@if [ "$$(id -u)" = 0 ] && ! { python3 -c 'import ensurepip' && command -v git; } >/dev/null 2>&1; then \
