@@ -10,8 +10,13 @@ import pytest
 from loop_project import Project, git, make_project
 
 CHECK = "test -f one.txt && grep -q right one.txt"
-ONE = {"id": "1", "title": "Write one", "checks": [CHECK], "acceptanceCriteria": ["one.txt says right"]}
-TWO = {"id": "2", "title": "Write two", "checks": ["grep -q right two.txt"], "dependencies": ["1"]}
+ONE: dict[str, object] = {
+    "id": "1",
+    "title": "Write one",
+    "checks": [CHECK],
+    "acceptanceCriteria": ["one.txt says right"],
+}
+TWO: dict[str, object] = {"id": "2", "title": "Write two", "checks": ["grep -q right two.txt"], "dependencies": ["1"]}
 
 
 @pytest.fixture
