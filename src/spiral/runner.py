@@ -8,6 +8,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING
 
+from spiral import __version__
 from spiral.app import Memory, open_journal
 from spiral.backends import load
 from spiral.config import Settings, read
@@ -132,7 +133,7 @@ class Runner:
         agent = self.maker()
         mine = new_run(
             loop, agent=agent, checker=self.checker(agent), fallback=self.settings.act.fallback, only=task, args=args,
-            passes=passes,
+            passes=passes, version=__version__,
         )  # fmt: skip
         return run(loop, mine, once=once)
 

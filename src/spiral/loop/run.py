@@ -7,7 +7,6 @@ import time
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
-from spiral import __version__
 from spiral.errors import UsageError
 from spiral.loop import passes, recheck, tidy
 from spiral.loop.budget import Budget, budget
@@ -90,7 +89,7 @@ def open_run(loop: Loop, mine: Run, *, resumed: bool) -> None:
     kind = "open" if is_open_run(load_tasks(loop.folder), settings.discover, loop.folder) else "closed"
     data = {
         "agent": mine.agent, "checker": mine.checker, "kind": kind, "policy": settings.hydrate.policy, "budget": caps,
-        "branch": loop.repo.branch(), "head": loop.repo.head(), "version": __version__, "run": plain(mine),
+        "branch": loop.repo.branch(), "head": loop.repo.head(), "run": plain(mine),
         "memory": settings.hydrate.memory,
     }  # fmt: skip
     name: EventKind = "run.resumed" if resumed else "run.started"
