@@ -18,7 +18,7 @@ from spiral.loop.notify import notify
 from spiral.loop.passes import OPEN, Passed
 from spiral.loop.tasks import load as load_tasks
 from spiral.loop.verify import until_met
-from spiral.work import Event, EventKind
+from spiral.work import UNUSED, Event, EventKind, TaskState
 
 CODES = {
     "complete": 0, "passes": 1, "blocked": 2, "decide": 3, "sandbox": 4, "signin": 5, "missing": 6, "budget": 7,
@@ -95,7 +95,9 @@ def open_run(loop: Loop, mine: Run, *, resumed: bool) -> None:
     name: EventKind = "run.resumed" if resumed else "run.started"
     again = f"-{secrets.token_hex(3)}" if resumed else ""
     event = Event(id=f"{mine.id}-{name}{again}", at=loop.clock(), run=mine.id, kind=name, data=data)
-    loop.journal.record([event], notes={"run/last": mine.id})
+    # What ended another open run says nothing about this one.
+    states = {} if resumed or kind == "closed" else {"": TaskState()}
+    loop.journal.record([event], states=states, notes={"run/last": mine.id})
     tidy.catch_up(loop, mine.id)
 
 
@@ -182,7 +184,7 @@ def after_pass(loop: Loop, mine: Run, came: Passed) -> Ended | None:
     loop.tell(f"pass {came.under.number} · {came.verdict.outcome} · {came.next.reason or came.next.turn}")
     if answer.end == "limit":
         return limited(loop, mine, came)
-    if answer.end in ("signin", "missing"):
+    if answer.end in UNUSED:
         return Ended(reason=answer.end, detail=answer.detail)
     if state.status in ("blocked", "decide"):
         tell_parked(loop, mine, came)
