@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from datetime import UTC, datetime
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING
@@ -139,6 +140,7 @@ class Runner:
 
     def resume(self, *, tell: Callable[[str], None] = silent, asked: Callable[[], Asked] = nothing) -> Ended:
         """Go on with the last run, with its own bounds and what it has used up of them."""
+        from spiral.loop.passes import score
         from spiral.loop.run import run
 
         name = self.journal.note("run/last")
@@ -146,7 +148,10 @@ class Runner:
         if not begun:
             raise NotFoundError("there is no run to resume; `spiral run` starts one")
         mine = noun(Run, begun[0].data["run"])  # type: ignore[arg-type]
-        return run(self.loop(tell, asked), mine, resumed=True)
+        loop = self.loop(tell, asked)
+        # The hours of the budget are hours of work: the time between a crash and now is none.
+        worked = timedelta(seconds=score(loop, mine.id).seconds)
+        return run(loop, replace(mine, began=loop.clock() - worked), resumed=True)
 
     def maker(self) -> str:
         """The agent that does the work."""
