@@ -3,7 +3,7 @@ VENV ?= .venv
 PY := $(VENV)/bin/python
 STAMP := $(VENV)/.installed
 
-.PHONY: demo test check format soak clients clean
+.PHONY: demo test check format soak clients browser clean
 
 demo: $(STAMP)
 	@$(VENV)/bin/spiral demo
@@ -35,6 +35,11 @@ clients: $(STAMP) .clients/.installed
 	@mkdir -p .clients
 	npm install --no-audit --no-fund --silent --prefix .clients @anthropic-ai/claude-code @openai/codex
 	@touch $@
+
+browser: $(STAMP)
+	@if [ "$$(id -u)" = 0 ] && ! command -v chromium >/dev/null; then \
+		apt-get update -qq && apt-get install -y -qq chromium; fi
+	$(PY) -m pytest -q tests/browser -m browser
 
 $(STAMP): pyproject.toml
 	@if [ "$$(id -u)" = 0 ] && ! { python3 -c 'import ensurepip' && command -v git; } >/dev/null 2>&1; then \

@@ -136,6 +136,13 @@ def test_an_error_that_was_overcome_does_not_count() -> None:
     assert ended("codex", reconnecting, said, code=0) == ("finished", "", None)
 
 
+def test_a_limit_that_was_overcome_is_not_the_cause_of_a_later_failure() -> None:
+    retry = line(type="system", subtype="api_retry", attempt=1, max_retries=10, error="rate_limit")
+    went_on = line(type="assistant", message={"id": "m", "model": "m", "content": [{"type": "text", "text": "on"}]})
+    assert ended("claude", retry)[:2] == ("limit", "try 1 of 10: rate_limit")
+    assert ended("claude", retry, went_on, errors="segmentation fault")[:2] == ("failed", "segmentation fault")
+
+
 def test_usage_of_one_message_is_the_last_that_was_told_of_it() -> None:
     lines = [
         line(

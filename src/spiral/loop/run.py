@@ -106,7 +106,8 @@ def close_run(loop: Loop, mine: Run, ended: Ended) -> None:
     standing = passes.score(loop, mine.id)
     data = {
         "reason": ended.reason, "detail": ended.detail, "code": ended.code, "passes": standing.counted,
-        "done": standing.done, "cost": spent.cost, "tokens": spent.tokens, "estimated": spent.estimated, "unknown": spent.unknown,
+        "done": standing.done, "cost": spent.cost, "tokens": spent.tokens, "estimated": spent.estimated,
+        "unknown": spent.unknown,
     }  # fmt: skip
     ending = Event(
         id=f"{mine.id}-run.ended-{secrets.token_hex(3)}", at=loop.clock(), run=mine.id, kind="run.ended", data=data
@@ -131,11 +132,8 @@ def recover(loop: Loop, mine: Run) -> Ended | None:
 
 
 def loop_on(loop: Loop, mine: Run, *, once: bool) -> Ended:
-    """Pass after pass. A promise is judged before any cap is looked at."""
+    """Pass after pass. Whether the work is complete is judged before any cap is looked at."""
     while True:
-        stop = bounds(loop, mine)
-        if stop is not None:
-            return stop
         if loop.settings.iterate.until and until_met(loop):
             return Ended(reason="complete", detail=f"`{loop.settings.iterate.until}` succeeds")
         recheck.recheck(loop, mine)
@@ -148,7 +146,7 @@ def loop_on(loop: Loop, mine: Run, *, once: bool) -> Ended:
             if chosen.reason == "complete" and recheck.recheck(loop, mine, every=True):
                 continue
             return Ended(reason=chosen.reason, detail=chosen.detail)
-        ended = one(loop, mine, chosen)
+        ended = bounds(loop, mine) or one(loop, mine, chosen)
         if ended is not None:
             return ended
         if once:

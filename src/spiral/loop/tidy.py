@@ -78,9 +78,7 @@ def take_back(loop: Loop, state: TaskState, why: str) -> None:
         return
     if not loop.repo.changed(state.base, loop.repo.head(), exclude=(".agent",)):
         return
-    loop.repo.git(
-        "restore", f"--source={state.base}", "--staged", "--worktree", "--", ":(top).", ":(top,exclude).agent"
-    )
+    loop.repo.git("restore", f"--source={state.base}", "--staged", "--worktree", "--", ":/", ":(top,exclude).agent")
     loop.repo.commit_all(f"revert: take back unverified work on {why}"[:200], exclude=BOOKS)
 
 

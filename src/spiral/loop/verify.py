@@ -17,6 +17,7 @@ from spiral.loop.history import pass_folder
 from spiral.loop.plan import planned
 from spiral.loop.planting import plant
 from spiral.loop.signature import same_approach, same_failure, signature, sketch
+from spiral.loop.sweep import put_back
 from spiral.work import Attempt, Check, CheckResult, Effort, Expense, Opinion, Order, Task, Verdict
 
 FATAL = ("limit", "signin", "missing", "stopped")
@@ -164,6 +165,8 @@ def judged(
     opinion, answer = checker.judge(
         case, loop.agent(run.checker), order(loop, tree, folder, budget), loop.tell, lambda: loop.asked() == "now"
     )
+    # It shares the repository's refs: whatever it did to the branch is no part of its office.
+    put_back(loop.repo, under.start.branch, attempt.head, rescue_name=f"{under.id}-checker")
     expense = Expense(
         id=f"{under.id}-checker", at=loop.clock(), run=under.run, pass_id=under.id, task=under.task.id,
         agent=run.checker, role="checker", model=answer.model, usage=answer.usage,

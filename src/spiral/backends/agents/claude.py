@@ -49,6 +49,10 @@ def steps(event: Event) -> Iterator[Step]:
             model=text(event.get("model")),
             subscription=event.get("apiKeySource") in UNBILLED,
         )
+    elif kind == "system" and event.get("subtype") == "api_retry":
+        error = text(event.get("error"))
+        shown = f"try {count(event.get('attempt'))} of {count(event.get('max_retries'))}: {error}"
+        yield Fault(text=shown, trouble=TROUBLES.get(error, "error"), fatal=False)
     elif kind == "assistant":
         yield from _assistant(event)
     elif kind == "user":

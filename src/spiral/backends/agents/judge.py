@@ -37,8 +37,8 @@ def judge(tally: Tally, adapter: Adapter, *, exit_code: int, errors: str, now: d
         return Judgement(end="finished")
     if failed and (typed := next((one for one in reversed(tally.faults) if one.trouble != "error"), None)):
         return _typed(typed, tally, now)
-    said = [fault.text for fault in (tally.faults if failed else fatal)] + [tally.text]
-    words = "\n".join([*said, errors] if failed else [tally.text])
+    said = [fault.text for fault in (*reversed(fatal), *reversed(tally.faults))]
+    words = "\n".join([*said, tally.text, errors] if failed else [tally.text])
     if told := limited(words, adapter.limits):
         return Judgement(end="limit", detail=told, resets=resets(told, now) or resets(words, now))
     if told := signed_out(words, adapter.signin):

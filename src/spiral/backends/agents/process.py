@@ -148,7 +148,7 @@ class CommandAgent:
         now = datetime.now().astimezone()
         errors = run.errors()
         judged = judge(tally, self.adapter, exit_code=0 if run.lingered else code, errors=errors, now=now)
-        if cut is not None and not (cut.end in ("silent", "timeout") and _limited(tally)):
+        if cut is not None and not (cut.end in ("silent", "timeout") and _barred(tally)):
             judged = cut
         return Answer(
             agent=self.name,
@@ -178,5 +178,6 @@ def _bounded(run: Running, order: Order, passed: float, quiet: float) -> Judgeme
     return next((Judgement(end=end, detail=detail) for hit, end, detail in bounds if hit), None)
 
 
-def _limited(tally: Tally) -> bool:
-    return any(fault.trouble == "limit" for fault in tally.faults)
+def _barred(tally: Tally) -> bool:
+    """Whether it was still waiting for a limit to end or for a sign-in."""
+    return any(fault.trouble in ("limit", "signin") for fault in tally.faults)

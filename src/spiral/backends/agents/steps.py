@@ -88,7 +88,7 @@ class Fault:
     trouble: Trouble = "error"
     resets: datetime | None = None
     fatal: bool = True
-    """Otherwise it matters only when the agent fails in the end."""
+    """Otherwise it matters only when the agent fails before the model answers again."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -67,6 +67,9 @@ class Tally:
                 self.model = step.model or self.model
                 self.subscription = self.subscription or step.subscription
             case Turned():
+                if step.key not in self.turns:
+                    # The model answered, so what was in its way has been overcome.
+                    self.faults = [fault for fault in self.faults if fault.fatal]
                 self.turns.add(step.key or str(len(self.turns)))
             case Spent() | Totalled():
                 self._spend(step)
