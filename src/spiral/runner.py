@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from datetime import UTC, datetime
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime, timedelta
+from itertools import pairwise
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING
@@ -16,9 +18,12 @@ from spiral.loop.codec import noun
 from spiral.loop.context import Asked, Loop, Run
 from spiral.loop.git import Repo
 from spiral.ports import Agent, Journal
-from spiral.work import Answer, Order
+from spiral.tables import BudgetSettings
+from spiral.work import Answer, Event, Order, Task
 
 if TYPE_CHECKING:
+    from spiral.backends.agents.probe import Found
+    from spiral.loop.preview import Preview
     from spiral.loop.run import Ended
 
 Function = Callable[[Order, Callable[[str], None]], Answer | str]
@@ -31,6 +36,25 @@ def silent(_line: str) -> None:
 def nothing() -> Asked:
     """Wants nothing."""
     return ""
+
+
+def installed_agents(settings: Settings) -> list[Found]:
+    """The agents that are on this machine, with version and sign-in as far as one can tell."""
+    from spiral.backends.agents.probe import installed
+    from spiral.backends.agents.table import adapters
+
+    return installed(adapters(settings.act.agents), settings.environ, settings.act.env)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Planned:
+    """What came of a planning pass."""
+
+    ended: Ended
+    tasks: tuple[Task, ...]
+    """Those of the plan, with the ids that they have in the list; a draft's have the agent's own."""
+    fault: str = ""
+    """Why there is no plan."""
 
 
 class Runner:
@@ -126,18 +150,70 @@ class Runner:
         asked: Callable[[], Asked] = nothing,
     ) -> Ended:
         """Run passes until a reason to stop."""
-        from spiral.loop.run import new_run, run
+        from spiral.loop.run import run
 
         loop = self.loop(tell, asked)
+        return run(loop, self.fresh(loop, task=task, args=args, passes=passes), once=once)
+
+    def fresh(self, loop: Loop, *, task: str = "", args: tuple[str, ...] = (), passes: int = 0) -> Run:
+        """A run that has not begun."""
+        from spiral.loop.run import new_run
+
         agent = self.maker()
-        mine = new_run(
+        return new_run(
             loop, agent=agent, checker=self.checker(agent), fallback=self.settings.act.fallback, only=task, args=args,
             passes=passes,
         )  # fmt: skip
-        return run(loop, mine, once=once)
 
-    def resume(self, *, tell: Callable[[str], None] = silent, asked: Callable[[], Asked] = nothing) -> Ended:
-        """Go on with the last run, with its own bounds and what it has used up of them."""
+    def preview(self, *, passes: int = 0, task: str = "") -> Preview:
+        """What a run would do first, without doing it."""
+        from spiral.loop.preview import preview
+
+        loop = self.loop()
+        return preview(loop, self.fresh(loop, task=task, passes=passes))
+
+    def plan(
+        self,
+        text: str,
+        *,
+        prd: bool = False,
+        draft: bool = False,
+        args: tuple[str, ...] = (),
+        tell: Callable[[str], None] = silent,
+        asked: Callable[[], Asked] = nothing,
+    ) -> Planned:
+        """One planning pass: from a text to tasks in the list, or only shown when it is a draft."""
+        from spiral.loop.discover import planning
+        from spiral.loop.plan import planned
+        from spiral.loop.run import run
+        from spiral.loop.tasks import load as load_tasks
+
+        loop = self.loop(tell, asked)
+        mine = self.fresh(loop, args=args, passes=1)
+        known = {task.id for task in load_tasks(loop.folder).tasks}
+        ended = run(loop, mine, only=planning(text, prd=prd, draft=draft))
+        last = self.journal.events(run=mine.id, kinds=("pass.ended",), limit=1)
+        if not last:
+            return Planned(ended=ended, tasks=(), fault=ended.detail)
+        if draft:
+            message = (loop.folder / "history" / mine.id / last[0].pass_id / "final.md").read_text("utf-8")
+            tasks, fault = planned(message)
+            return Planned(ended=ended, tasks=tasks, fault=fault)
+        made = tuple(task for task in load_tasks(loop.folder).tasks if task.id not in known)
+        passed = last[0].data["outcome"] == "passed"
+        return Planned(ended=ended, tasks=made, fault="" if passed else str(last[0].data["reason"]))
+
+    def resume(
+        self,
+        *,
+        given: Mapping[str, object] | None = None,
+        tell: Callable[[str], None] = silent,
+        asked: Callable[[], Asked] = nothing,
+    ) -> Ended:
+        """Go on with the last run, with its own bounds and what it has used up of them.
+
+        `given`: bounds (`cost`, `hours`, `tokens`, `passes`) that take the place of its own.
+        """
         from spiral.loop.run import run
 
         name = self.journal.note("run/last")
@@ -145,7 +221,11 @@ class Runner:
         if not begun:
             raise NotFoundError("there is no run to resume; `spiral run` starts one")
         mine = noun(Run, begun[0].data["run"])  # type: ignore[arg-type]
-        return run(self.loop(tell, asked), mine, resumed=True)
+        loop = self.loop(tell, asked)
+        bounds = {**noted_bounds(begun[0]), **(given or {})}
+        mine = replace(mine, began=loop.clock() - worked(self.journal.events(run=name)), passes=0)
+        budget: BudgetSettings = replace(self.settings.budget, **bounds)  # type: ignore[arg-type]
+        return run(replace(loop, settings=replace(self.settings, budget=budget)), mine, resumed=True)
 
     def maker(self) -> str:
         """The agent that does the work."""
@@ -169,6 +249,23 @@ class Runner:
             self.agents[name]
             return name
         return next((other for other in self.auto() if other != maker), maker)
+
+
+def noted_bounds(began: Event) -> dict[str, object]:
+    """The bounds that a run began with."""
+    noted = began.data.get("budget")
+    names = ("passes", "hours", "cost", "tokens")
+    return {name: noted[name] for name in names if name in noted} if isinstance(noted, dict) else {}
+
+
+def worked(events: Sequence[Event]) -> timedelta:
+    """How long a run was at work: the time between its end and its resumption does not count."""
+    total, since = timedelta(), None
+    for before, event in pairwise(events):
+        if event.kind == "run.resumed":
+            total += before.at - (since or events[0].at)
+            since = event.at
+    return total + (events[-1].at - (since or events[0].at)) if events else total
 
 
 class Both(Mapping[str, Agent]):

@@ -48,8 +48,9 @@ def new_run(loop: Loop, **rest: object) -> Run:
     return Run(id=f"r-{now:%Y%m%d-%H%M%S}-{secrets.token_hex(2)}", began=now, **rest)  # type: ignore[arg-type]
 
 
-def run(loop: Loop, mine: Run, *, resumed: bool = False, once: bool = False) -> Ended:
-    """Run passes until a reason to stop. One runner at a time: the lock; the second is refused.
+def run(loop: Loop, mine: Run, *, resumed: bool = False, once: bool = False, only: Chosen | None = None) -> Ended:
+    """Run passes until a reason to stop, or the one pass that is given. One runner at a time: the lock; the second is
+    refused.
 
     First the pass that another run may have left under way is brought to its end, so nothing is lost or done twice.
     """
@@ -59,7 +60,7 @@ def run(loop: Loop, mine: Run, *, resumed: bool = False, once: bool = False) -> 
         open_run(loop, mine, resumed=resumed)
         try:
             left = recover(loop, mine)
-            ended = left or loop_on(loop, mine, once=once)
+            ended = left or (alone(loop, mine, only) if only else loop_on(loop, mine, once=once))
         except KeyboardInterrupt:
             ended = Ended(reason="interrupted", detail="ended at once by a person")
         close_run(loop, mine, ended)
@@ -151,6 +152,12 @@ def loop_on(loop: Loop, mine: Run, *, once: bool) -> Ended:
             return ended
         if once:
             return Ended(reason="once", detail="one pass was asked for")
+
+
+def alone(loop: Loop, mine: Run, chosen: Chosen) -> Ended:
+    """One pass that was chosen by the caller, and no other."""
+    ended = bounds(loop, mine) or one(loop, mine, chosen)
+    return ended or Ended(reason="once", detail="one pass was asked for")
 
 
 def one(loop: Loop, mine: Run, chosen: Chosen) -> Ended | None:
