@@ -7,22 +7,26 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from itertools import pairwise
 from pathlib import Path
+from shutil import which
 from types import TracebackType
 from typing import TYPE_CHECKING
 
 from spiral.app import Memory, open_journal
 from spiral.backends import load
 from spiral.config import Settings, read
-from spiral.errors import MissingToolError, NotFoundError, UsageError
+from spiral.errors import ConfigError, MissingToolError, NotFoundError, UsageError
 from spiral.loop.codec import noun
 from spiral.loop.context import Asked, Loop, Run
 from spiral.loop.git import Repo
+from spiral.loop.hydrate import rooms
 from spiral.ports import Agent, Journal
+from spiral.sources import closest
 from spiral.tables import BudgetSettings
 from spiral.work import Answer, Event, Order, Task
 
 if TYPE_CHECKING:
-    from spiral.backends.agents.probe import Found
+    # The surfaces, which see no backend, name it from here.
+    from spiral.backends.agents.probe import Found as Found  # noqa: PLC0414
     from spiral.loop.preview import Preview
     from spiral.loop.run import Ended
 
@@ -44,6 +48,51 @@ def installed_agents(settings: Settings) -> list[Found]:
     from spiral.backends.agents.table import adapters
 
     return installed(adapters(settings.act.agents), settings.environ, settings.act.env)
+
+
+def settings_faults(settings: Settings) -> list[str]:
+    """What is wrong with the settings of the loop: names that nobody has, programs that are not there."""
+    from spiral.backends.agents.sandbox import BWRAP, wrapper
+    from spiral.backends.agents.table import adapters
+
+    found: list[str] = []
+    try:
+        table = adapters(settings.act.agents)
+        words = wrapper(settings.act.sandbox)
+        rooms(settings.hydrate)
+    except ConfigError as fault:
+        return [str(fault)]
+    path = settings.environ.get("PATH")
+    for name, value in {
+        "act.agent": settings.act.agent,
+        "act.fallback": settings.act.fallback,
+        "iterate.pivot_agent": settings.iterate.pivot_agent,
+        "verify.checker": settings.verify.checker,
+    }.items():
+        if value in ("", "auto", "none"):
+            continue
+        if value not in table:
+            found.append(f"{name}: unknown agent {value!r}; {closest(value, tuple(table))}")
+        elif not which(table[value].command[0], path=path):
+            found.append(f"{name}: {table[value].command[0]!r} is not installed; install it, or choose another agent")
+    box = BWRAP if settings.act.sandbox == BWRAP else next(iter(words), "")
+    if box and not which(box, path=path):
+        found.append(f"act.sandbox: {box!r} is not installed; install it, or set act.sandbox to none")
+    return found
+
+
+def still_runs(command_json: Path) -> bool:
+    """Whether an agent of which this was written down outlived its runner."""
+    from spiral.backends.agents.group import outlived
+
+    return outlived(command_json)
+
+
+def end_agent(command_json: Path) -> bool:
+    """End an agent that outlived its runner; whether there was one."""
+    from spiral.backends.agents.group import end_orphan
+
+    return end_orphan(command_json)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
