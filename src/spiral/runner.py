@@ -11,6 +11,7 @@ from shutil import which
 from types import TracebackType
 from typing import TYPE_CHECKING
 
+from spiral import __version__
 from spiral.app import Memory, open_journal
 from spiral.backends import load
 from spiral.config import Settings, read
@@ -211,7 +212,7 @@ class Runner:
         agent = self.maker()
         return new_run(
             loop, agent=agent, checker=self.checker(agent), fallback=self.settings.act.fallback, only=task, args=args,
-            passes=passes,
+            passes=passes, version=__version__,
         )  # fmt: skip
 
     def preview(self, *, passes: int = 0, task: str = "") -> Preview:

@@ -18,7 +18,7 @@ from spiral.loop.iterate import Next, iterate
 from spiral.loop.signature import sketch
 from spiral.loop.sweep import begin as begin_work
 from spiral.memory.served import note_served
-from spiral.work import Answer, Attempt, Effort, Expense, TaskState, Usage, Verdict
+from spiral.work import UNUSED, Answer, Attempt, Effort, Expense, TaskState, Usage, Verdict
 
 Left = Callable[[], Budget]
 """What is left of the budget at the moment it is called."""
@@ -226,11 +226,7 @@ def summary(message: str) -> str:
 def learn(loop: Loop, under: Pass, attempt: Attempt, verdict: Verdict, effort: Effort) -> None:
     """Keep what the pass taught. Content ids make a retry change nothing."""
     made: tuple[str, ...] = ()
-    if (
-        loop.settings.consolidate.learn
-        and under.mode != "plan"
-        and attempt.answer.end not in ("limit", "signin", "missing")
-    ):
+    if loop.settings.consolidate.learn and under.mode != "plan" and attempt.answer.end not in UNUSED:
         made = consolidate(loop.store, loop.scope, under.task, attempt, verdict, effort)
         loop.wrote()
     loop.journal.record([under.event("pass.consolidated", loop.clock(), {"memories": list(made)})])
@@ -240,7 +236,7 @@ def finish(
     loop: Loop, under: Pass, attempt: Attempt, verdict: Verdict, came: Next, effort: Effort, began: float
 ) -> bool:
     """Record the end of the pass with the task's new state, in one transaction: from here on it has happened."""
-    counted = attempt.answer.end not in ("limit", "signin", "missing")
+    counted = attempt.answer.end not in UNUSED
     now = loop.clock()
     usage = sum((one.usage for one in loop.journal.expenses(run=under.run) if one.pass_id == under.id), Usage())
     seconds = (now - under.began).total_seconds()

@@ -7,7 +7,6 @@ import time
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
-from spiral import __version__
 from spiral.errors import UsageError
 from spiral.loop import passes, recheck, tidy
 from spiral.loop.budget import Budget, budget
@@ -19,7 +18,7 @@ from spiral.loop.notify import notify
 from spiral.loop.passes import OPEN, Passed
 from spiral.loop.tasks import load as load_tasks
 from spiral.loop.verify import until_met
-from spiral.work import Event, EventKind
+from spiral.work import UNUSED, Event, EventKind, TaskState
 
 CODES = {
     "complete": 0, "passes": 1, "blocked": 2, "decide": 3, "sandbox": 4, "signin": 5, "missing": 6, "budget": 7,
@@ -91,13 +90,15 @@ def open_run(loop: Loop, mine: Run, *, resumed: bool) -> None:
     kind = "open" if is_open_run(load_tasks(loop.folder), settings.discover, loop.folder) else "closed"
     data = {
         "agent": mine.agent, "checker": mine.checker, "kind": kind, "policy": settings.hydrate.policy, "budget": caps,
-        "branch": loop.repo.branch(), "head": loop.repo.head(), "version": __version__, "run": plain(mine),
+        "branch": loop.repo.branch(), "head": loop.repo.head(), "run": plain(mine),
         "memory": settings.hydrate.memory,
     }  # fmt: skip
     name: EventKind = "run.resumed" if resumed else "run.started"
     again = f"-{secrets.token_hex(3)}" if resumed else ""
     event = Event(id=f"{mine.id}-{name}{again}", at=loop.clock(), run=mine.id, kind=name, data=data)
-    loop.journal.record([event], notes={"run/last": mine.id})
+    # What ended another open run says nothing about this one.
+    states = {} if resumed or kind == "closed" else {"": TaskState()}
+    loop.journal.record([event], states=states, notes={"run/last": mine.id})
     tidy.catch_up(loop, mine.id)
 
 
@@ -170,9 +171,9 @@ def one(loop: Loop, mine: Run, chosen: Chosen) -> Ended | None:
     if chosen.state.step == "pivot":
         tidy.take_back(loop, chosen.state, f"{chosen.task.id}: another approach")
     under = passes.start(loop, mine, chosen, number=number, count=begun, agent=agent)
-    loop.tell(
-        f"pass {number} · {chosen.task.id or 'open run'} · {chosen.mode} · {agent} · {chosen.task.title}".rstrip(" ·")
-    )
+    about = chosen.task.id or ("open run" if chosen.mode != "plan" else "")
+    told = (f"pass {number}", about, chosen.mode, agent, chosen.task.title)
+    loop.tell(" · ".join(word for word in told if word))
     came = passes.work(loop, mine, under, lambda: left(loop, mine))
     tidy.after(loop, came)
     return after_pass(loop, mine, came)
@@ -190,8 +191,10 @@ def after_pass(loop: Loop, mine: Run, came: Passed) -> Ended | None:
     loop.tell(f"pass {came.under.number} · {came.verdict.outcome} · {came.next.reason or came.next.turn}")
     if answer.end == "limit":
         return limited(loop, mine, came)
-    if answer.end in ("signin", "missing"):
+    if answer.end in UNUSED:
         return Ended(reason=answer.end, detail=answer.detail)
+    if came.under.mode == "plan" and not came.under.task.id:
+        return after_plan(loop, mine, came)
     if state.status in ("blocked", "decide"):
         tell_parked(loop, mine, came)
         if loop.settings.iterate.stop_on_help:
@@ -200,6 +203,19 @@ def after_pass(loop: Loop, mine: Run, came: Passed) -> Ended | None:
         return Ended(
             reason="stuck", detail=f"{loop.settings.iterate.stuck} tasks in a row were parked for want of success"
         )
+    return None
+
+
+def after_plan(loop: Loop, mine: Run, came: Passed) -> Ended | None:
+    """Why the run stops after a plan of the whole: without one there is nothing else to go on with."""
+    status, most = came.next.state.status, loop.settings.iterate.stuck
+    if status in ("blocked", "decide"):
+        tell_parked(loop, mine, came)
+        return Ended(reason=status, detail=came.next.reason)
+    last = loop.journal.events(run=mine.id, kinds=("pass.ended",), limit=most)
+    failed = [event for event in last if event.data["mode"] == "plan" and event.data["outcome"] != "passed"]
+    if len(failed) >= most:
+        return Ended(reason="stuck", detail=f"{most} plans in a row failed, last: {came.next.reason}")
     return None
 
 

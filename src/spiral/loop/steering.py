@@ -13,7 +13,8 @@ from spiral.ports import Journal
 from spiral.work import Event, TaskState
 
 PREFIX = "steer/"
-COMMENT = re.compile(r"<!--.*?(-->|\Z)", re.DOTALL)
+COMMENT = re.compile(r"<!--.*?-->", re.DOTALL)
+"""What a file says about itself to people, and to nobody else."""
 
 
 def steering(agent: Path, journal: Journal) -> str:

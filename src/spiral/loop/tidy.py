@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from spiral.loop import history, tasks
 from spiral.loop.context import Loop, Pass
 from spiral.loop.passes import Passed
@@ -19,6 +21,8 @@ def after(loop: Loop, came: Passed) -> None:
     """
     if came.next.turn in ("park", "split") and came.under.mode != "plan":
         take_back(loop, came.under.state, f"{came.under.task.id}: {came.next.reason}")
+    if came.under.mode == "plan" and came.attempt.files:
+        take_back(loop, replace(came.under.state, base=came.under.start.base), "a plan, which writes no code")
     catch_up(loop, came.under.run)
     commit_books(loop, came.under)
 

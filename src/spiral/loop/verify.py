@@ -18,9 +18,9 @@ from spiral.loop.plan import planned
 from spiral.loop.planting import plant
 from spiral.loop.signature import same_approach, same_failure, signature, sketch
 from spiral.loop.sweep import put_back
-from spiral.work import Attempt, Check, CheckResult, Effort, Expense, Opinion, Order, Task, Verdict
+from spiral.work import UNUSED, Attempt, Check, CheckResult, Effort, Expense, Opinion, Order, Task, Verdict
 
-FATAL = ("limit", "signin", "missing", "stopped")
+FATAL = (*UNUSED, "stopped")
 DIFF = 60_000
 
 
