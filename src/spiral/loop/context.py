@@ -108,6 +108,8 @@ class Pass:
     why: str = ""
     """Why it is a planning pass."""
     prd: str = ""
+    draft: bool = False
+    """The plan is only shown, not put into the task list."""
 
     def event(self, kind: EventKind, at: datetime, data: Mapping[str, object]) -> Event:
         """A milestone of this pass; the same milestone always has the same id."""

@@ -47,6 +47,7 @@ def start(loop: Loop, run: Run, chosen: Chosen, *, number: int, count: int, agen
     under = Pass(
         id=f"{run.id}-{count:04d}", number=number, run=run.id, task=chosen.task, state=state, mode=chosen.mode,
         agent=agent, start=begun, began=loop.clock(), why=chosen.why, prd=chosen.prd,
+        draft=chosen.draft,
     )  # fmt: skip
     data = {
         "number": number, "mode": chosen.mode, "step": state.step, "agent": agent, "base": begun.base,
@@ -56,7 +57,7 @@ def start(loop: Loop, run: Run, chosen: Chosen, *, number: int, count: int, agen
         OPEN: dump(under), "pass/number": str(number), "pass/task": chosen.task.id,
         f"score/{run.id}": dump(replace(score(loop, run.id), begun=count)),
     }  # fmt: skip
-    states = {} if chosen.prd else {chosen.task.id: state}
+    states = {} if chosen.mode == "plan" and not chosen.task.id else {chosen.task.id: state}
     loop.journal.record([under.event("pass.started", under.began, data)], states=states, notes=notes)
     return under
 
@@ -115,6 +116,23 @@ def work(loop: Loop, run: Run, under: Pass, left: Left, *, resumed: bool = False
     )
 
 
+def inputs_of(loop: Loop, under: Pass, tried: tuple[Effort, ...], budget: Budget) -> tuple[Inputs, gather.Remembered]:
+    """Everything that the briefing is made of, as it is now; writes nothing."""
+    page = loop.store.folder.root / "MEMORY.md"
+    texts = gather.texts(loop.place.project, page, under.task, steering.steering(loop.folder, loop.journal))
+    texts["git"] = Text(source="git", text=loop.repo.state_text())
+    if under.state.answer:
+        texts["answer"] = Text(source="journal", text=f"{under.state.reason}\n\n{under.state.answer}")
+    known = gather.Remembered()
+    if loop.settings.hydrate.memory:
+        known = gather.remembered(loop.store, loop.scope, under.task, tried)
+    inputs = Inputs(
+        pass_id=under.id, number=under.number, mode=under.mode, task=under.task, state=under.state, left=budget.line(),
+        ends=ENDS, texts=texts, known=known.known, efforts=tried, attempt=under.state.passes,
+    )  # fmt: skip
+    return inputs, known
+
+
 def hydrated(
     loop: Loop, under: Pass, tried: tuple[Effort, ...], budget: Budget, before: Mapping[str, object] | None
 ) -> Briefing:
@@ -122,16 +140,7 @@ def hydrated(
     settings = loop.settings.hydrate
     if before is not None:
         return hydrate(load(Inputs, loop.journal.kept(str(before["inputs"]))), settings)
-    page = loop.store.folder.root / "MEMORY.md"
-    texts = gather.texts(loop.place.project, page, under.task, steering.steering(loop.folder, loop.journal))
-    texts["git"] = Text(source="git", text=loop.repo.state_text())
-    if under.state.answer:
-        texts["answer"] = Text(source="journal", text=f"{under.state.reason}\n\n{under.state.answer}")
-    known = gather.remembered(loop.store, loop.scope, under.task, tried) if settings.memory else gather.Remembered()
-    inputs = Inputs(
-        pass_id=under.id, number=under.number, mode=under.mode, task=under.task, state=under.state, left=budget.line(),
-        ends=ENDS, texts=texts, known=known.known, efforts=tried, attempt=under.state.passes,
-    )  # fmt: skip
+    inputs, known = inputs_of(loop, under, tried, budget)
     briefing = hydrate(inputs, settings)
     folder = history.pass_folder(loop.folder, under.run, under.id)
     history.write(folder / "briefing.md", briefing.text)

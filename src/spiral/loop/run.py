@@ -47,8 +47,9 @@ def new_run(loop: Loop, **rest: object) -> Run:
     return Run(id=f"r-{now:%Y%m%d-%H%M%S}-{secrets.token_hex(2)}", began=now, **rest)  # type: ignore[arg-type]
 
 
-def run(loop: Loop, mine: Run, *, resumed: bool = False, once: bool = False) -> Ended:
-    """Run passes until a reason to stop. One runner at a time: the lock; the second is refused.
+def run(loop: Loop, mine: Run, *, resumed: bool = False, once: bool = False, only: Chosen | None = None) -> Ended:
+    """Run passes until a reason to stop, or the one pass that is given. One runner at a time: the lock; the second is
+    refused.
 
     First the pass that another run may have left under way is brought to its end, so nothing is lost or done twice.
     """
@@ -58,7 +59,7 @@ def run(loop: Loop, mine: Run, *, resumed: bool = False, once: bool = False) -> 
         open_run(loop, mine, resumed=resumed)
         try:
             left = recover(loop, mine)
-            ended = left or loop_on(loop, mine, once=once)
+            ended = left or (alone(loop, mine, only) if only else loop_on(loop, mine, once=once))
         except KeyboardInterrupt:
             ended = Ended(reason="interrupted", detail="ended at once by a person")
         close_run(loop, mine, ended)
@@ -165,6 +166,12 @@ def only_once(loop: Loop) -> Ended:
     return Ended(reason="unverified", detail=f"{last['outcome']}: {last['reason']}")
 
 
+def alone(loop: Loop, mine: Run, chosen: Chosen) -> Ended:
+    """One pass that was chosen by the caller, and no other."""
+    ended = bounds(loop, mine) or one(loop, mine, chosen)
+    return ended or Ended(reason="once", detail="one pass was asked for")
+
+
 def one(loop: Loop, mine: Run, chosen: Chosen) -> Ended | None:
     """One pass by an agent that is not rate-limited; why the run stops, or None."""
     agent = available(loop, mine, wanted(loop, mine, chosen))
@@ -175,9 +182,9 @@ def one(loop: Loop, mine: Run, chosen: Chosen) -> Ended | None:
     if chosen.state.step == "pivot":
         tidy.take_back(loop, chosen.state.base, f"{chosen.task.id}: another approach")
     under = passes.start(loop, mine, chosen, number=number, count=begun, agent=agent)
-    loop.tell(
-        f"pass {number} · {chosen.task.id or 'open run'} · {chosen.mode} · {agent} · {chosen.task.title}".rstrip(" ·")
-    )
+    about = chosen.task.id or ("open run" if chosen.mode != "plan" else "")
+    told = (f"pass {number}", about, chosen.mode, agent, chosen.task.title)
+    loop.tell(" · ".join(word for word in told if word))
     came = passes.work(loop, mine, under, lambda: left(loop, mine))
     tidy.after(loop, came)
     return after_pass(loop, mine, came)
@@ -197,6 +204,8 @@ def after_pass(loop: Loop, mine: Run, came: Passed) -> Ended | None:
         return limited(loop, mine, came)
     if answer.end in UNUSED:
         return Ended(reason=answer.end, detail=answer.detail)
+    if came.under.mode == "plan" and not came.under.task.id:
+        return after_plan(loop, mine, came)
     if state.status in ("blocked", "decide"):
         tell_parked(loop, mine, came)
         if loop.settings.iterate.stop_on_help:
@@ -208,6 +217,19 @@ def after_pass(loop: Loop, mine: Run, came: Passed) -> Ended | None:
         return Ended(
             reason="stuck", detail=f"{loop.settings.iterate.stuck} tasks in a row were parked for want of success"
         )
+    return None
+
+
+def after_plan(loop: Loop, mine: Run, came: Passed) -> Ended | None:
+    """Why the run stops after a plan of the whole: without one there is nothing else to go on with."""
+    status, most = came.next.state.status, loop.settings.iterate.stuck
+    if status in ("blocked", "decide"):
+        tell_parked(loop, mine, came)
+        return Ended(reason=status, detail=came.next.reason)
+    last = loop.journal.events(run=mine.id, kinds=("pass.ended",), limit=most)
+    failed = [event for event in last if event.data["mode"] == "plan" and event.data["outcome"] != "passed"]
+    if len(failed) >= most:
+        return Ended(reason="stuck", detail=f"{most} plans in a row failed, last: {came.next.reason}")
     return None
 
 

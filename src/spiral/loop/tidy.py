@@ -20,6 +20,8 @@ def after(loop: Loop, came: Passed) -> None:
     """
     if came.next.turn in ("park", "split") and came.under.mode != "plan":
         take_back(loop, came.under.state.base, f"{came.under.task.id}: {came.next.reason}")
+    if came.under.mode == "plan" and came.attempt.files:
+        take_back(loop, came.under.start.base, "a plan, which writes no code")
     catch_up(loop, came.under.run)
     under = came.under
     about = f"pass {under.number}" + (f" at {under.task.id}" if under.task.id else "")

@@ -235,6 +235,8 @@ def plan_verdict(loop: Loop, under: Pass, attempt: Attempt) -> Verdict:
     if attempt.promise is not None and attempt.promise.kind in ("blocked", "decide"):
         return Verdict(outcome="nothing", sha=attempt.head, reason=attempt.promise.text)
     tasks, fault = planned(attempt.answer.text)
+    if under.draft and not fault:
+        return Verdict(outcome="nothing", sha=attempt.head, reason=f"a draft of {len(tasks)} tasks, not written down")
     names, fault = ((), fault) if fault else plant(loop, under, tasks)
     if fault:
         return Verdict(outcome="failed", sha=attempt.head, reason=fault, signature=fault)

@@ -15,12 +15,13 @@ from spiral import __version__
 from spiral.errors import SpiralError, StoreError, UsageError
 
 VERBS = {
-    "start": ("demo", "config", "status", "doctor"),
+    "start": ("init", "doctor", "demo", "config", "status"),
     "memory": ("remember", "ingest", "recall", "brief", "explain", "forget", "memory", "reindex"),
-    "loop": ("tasks",),
+    "loop": ("plan", "tasks", "run", "resume", "pause", "stop", "steer", "decide", "schedule", "watch"),
     "measuring": ("bench",),
 }
 HELP = {
+    "init": "Get a project ready for its first run.",
     "demo": "Show the memory at work, in a folder of its own.",
     "config": "Show every setting and where it came from.",
     "status": "Show where the memory is and how much it holds.",
@@ -33,7 +34,16 @@ HELP = {
     "forget": "Retire memories, or erase them for good.",
     "memory": "List, show, export, import and maintain memories.",
     "reindex": "Rebuild the index from the files.",
+    "plan": "Let an agent cut a text into tasks.",
     "tasks": "Look at and change the task list.",
+    "run": "Drive an agent through the tasks.",
+    "resume": "Go on with the last run.",
+    "pause": "Let the run rest after the pass under way.",
+    "stop": "End the run that is at work.",
+    "steer": "Say something to every pass from the next one on.",
+    "decide": "Answer what a task waits for.",
+    "schedule": "Start runs at the times of a cron expression.",
+    "watch": "Start a run whenever there is something new to do.",
     "bench": "Measure how well it does.",
 }
 
