@@ -37,7 +37,7 @@ from spiral.model import (
     Visibility,
 )
 from spiral.place import Place, find
-from spiral.ports import Counts, Embedder
+from spiral.ports import Counts, Embedder, Journal
 
 if TYPE_CHECKING:
     from spiral.memory.brief import Brief
@@ -385,3 +385,10 @@ def open_embedder(settings: Settings) -> Embedder | None:
         "embedder", wanted.model, base_url=wanted.base_url, api_key=wanted.api_key, dimensions=wanted.dimensions
     )
     return embedder
+
+
+def open_journal(place: Place) -> Journal:
+    """The journal of a project: in its git dir, shared by all worktrees; outside git beside the index."""
+    folder = place.git_dir / "spiral" if place.git_dir else place.index.parent
+    journal: Journal = load("journal", "sqlite:", folder / "journal.db")
+    return journal

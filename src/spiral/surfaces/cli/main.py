@@ -15,14 +15,14 @@ from spiral import __version__
 from spiral.errors import SpiralError, StoreError, UsageError
 
 VERBS = {
-    "start": ("demo", "config", "status", "doctor"),
+    "start": ("demo", "config", "doctor"),
     "memory": ("remember", "ingest", "recall", "brief", "explain", "forget", "memory", "reindex"),
+    "loop": ("status", "logs", "show", "diff", "cost", "report", "replay"),
     "measuring": ("bench",),
 }
 HELP = {
     "demo": "Show the memory at work, in a folder of its own.",
     "config": "Show every setting and where it came from.",
-    "status": "Show where the memory is and how much it holds.",
     "doctor": "Look for what is wrong and say how to cure it.",
     "remember": "Keep a statement.",
     "ingest": "Keep a conversation and learn from it.",
@@ -32,6 +32,13 @@ HELP = {
     "forget": "Retire memories, or erase them for good.",
     "memory": "List, show, export, import and maintain memories.",
     "reindex": "Rebuild the index from the files.",
+    "status": "Show what runs, what waits for you, and what the memory holds.",
+    "logs": "Show what happened, one line for each milestone.",
+    "show": "Show a pass: briefing, command, stream, checks, verdict, cost.",
+    "diff": "Show what a pass changed.",
+    "cost": "Show what was used up, by task, agent, day, role or run.",
+    "report": "Write one page for the morning, as Markdown or HTML.",
+    "replay": "Make a briefing again from its inputs, or under another policy.",
     "bench": "Measure how well it does.",
 }
 
