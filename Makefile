@@ -3,7 +3,7 @@ VENV ?= .venv
 PY := $(VENV)/bin/python
 STAMP := $(VENV)/.installed
 
-.PHONY: demo test check format soak clean
+.PHONY: demo test check format soak clients browser clean
 
 demo: $(STAMP)
 	@$(VENV)/bin/spiral demo
@@ -25,6 +25,22 @@ format: $(STAMP)
 soak: $(STAMP)
 	SOAK=1 $(PY) -m pytest -q tests/faults -m "soak or not soak"
 
+clients: $(STAMP) .clients/.installed
+	$(PY) -m pytest -q tests/clients -m clients
+
+# The real agents' programs, several hundred MB; where they come from is npm's own setting.
+.clients/.installed:
+	@if [ "$$(id -u)" = 0 ] && ! command -v npm >/dev/null 2>&1; then \
+		apt-get update -qq && apt-get install -y -qq nodejs npm; fi
+	@mkdir -p .clients
+	npm install --no-audit --no-fund --silent --prefix .clients @anthropic-ai/claude-code @openai/codex
+	@touch $@
+
+browser: $(STAMP)
+	@if [ "$$(id -u)" = 0 ] && ! command -v chromium >/dev/null; then \
+		apt-get update -qq && apt-get install -y -qq chromium; fi
+	$(PY) -m pytest -q tests/browser -m browser
+
 $(STAMP): pyproject.toml
 	@if [ "$$(id -u)" = 0 ] && ! { python3 -c 'import ensurepip' && command -v git; } >/dev/null 2>&1; then \
 		apt-get update -qq && apt-get install -y -qq python3-venv git; fi
@@ -33,4 +49,4 @@ $(STAMP): pyproject.toml
 	@touch $@
 
 clean:
-	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
+	rm -rf $(VENV) .clients .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache

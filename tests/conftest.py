@@ -15,6 +15,12 @@ from spiral import Memory
 Run = Callable[..., "subprocess.CompletedProcess[str]"]
 
 
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """What needs a real browser is run only when asked for."""
+    wanted = "browser" in str(config.option.markexpr)
+    return True if collection_path.name == "browser" and not wanted else None
+
+
 @pytest.fixture(autouse=True)
 def _own_home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """No test sees the settings or the data of who runs it."""

@@ -8,6 +8,7 @@ SpiralError
 ├── StoreError              the files or the index cannot be read or written
 │   ├── StoreLockedError    another process held the store for longer than we were willing to wait
 │   └── StoreVersionError   the store was written by a newer Spiral
+├── GitError                git refused or failed; the message names the command and what git said
 ├── LockedError             another run is at work in this repository
 ├── EmbedderError           the embedding model or its endpoint did not answer
 ├── MissingToolError        a program that is needed is not installed
@@ -57,6 +58,10 @@ class StoreLockedError(StoreError):
 
 class StoreVersionError(StoreError):
     """The store was written by a newer Spiral; this one reads nothing and changes nothing."""
+
+
+class GitError(SpiralError):
+    """Git refused or failed."""
 
 
 class LockedError(SpiralError):

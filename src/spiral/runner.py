@@ -8,6 +8,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING
 
+from spiral import __version__
 from spiral.app import Memory, open_journal
 from spiral.backends import load
 from spiral.config import Settings, read
@@ -96,7 +97,8 @@ class Runner:
         from spiral.loop.process import allowed
 
         place = self.memory.place
-        assert place.repository is not None and place.git_dir is not None
+        assert place.repository is not None
+        assert place.git_dir is not None
         env = allowed(self.settings.environ, self.settings.act.env)
         return Loop(
             place=place,
@@ -131,7 +133,7 @@ class Runner:
         agent = self.maker()
         mine = new_run(
             loop, agent=agent, checker=self.checker(agent), fallback=self.settings.act.fallback, only=task, args=args,
-            passes=passes,
+            passes=passes, version=__version__,
         )  # fmt: skip
         return run(loop, mine, once=once)
 
@@ -160,7 +162,7 @@ class Runner:
         return found[0]
 
     def checker(self, maker: str) -> str:
-        """The agent that judges: the one that is named, another one that is installed, or the same in a fresh context."""
+        """The agent that judges: the one that is named, another one that is installed, or the same, starting fresh."""
         name = self.settings.verify.checker
         if name == "none":
             return ""

@@ -24,10 +24,18 @@ INDEXES: dict[str, str] = {
 JOURNALS: dict[str, str] = {
     "sqlite": "spiral.backends.sqlite.journal:open_journal",
 }
-TABLES: Mapping[str, Mapping[str, str]] = {"embedder": EMBEDDERS, "index": INDEXES, "journal": JOURNALS}
+AGENTS: dict[str, str] = {
+    "command": "spiral.backends.agents.opening:open_agents",
+}
+TABLES: Mapping[str, Mapping[str, str]] = {
+    "agents": AGENTS,
+    "embedder": EMBEDDERS,
+    "index": INDEXES,
+    "journal": JOURNALS,
+}
 
 
-def load(kind: Literal["embedder", "index", "journal"], url: str, *args: Any, **settings: Any) -> Any:
+def load(kind: Literal["agents", "embedder", "index", "journal"], url: str, *args: Any, **settings: Any) -> Any:
     """What the callable behind the URL's scheme makes of the URL and the settings; ours come before others'."""
     scheme = url.partition(":")[0]
     target = TABLES[kind].get(scheme) or _registered(kind).get(scheme)

@@ -69,6 +69,8 @@ class Run:
     args: tuple[str, ...] = ()
     passes: int = 0
     """Most passes of this run; 0: what the settings say."""
+    version: str = ""
+    """Of the Spiral that began it."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

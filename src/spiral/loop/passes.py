@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
+from typing import Literal
 
 from spiral.loop import act, gather, history, steering, verify
 from spiral.loop.budget import Budget
@@ -19,6 +20,8 @@ from spiral.loop.sweep import begin as begin_work
 from spiral.memory.served import note_served
 from spiral.work import Answer, Attempt, Effort, Expense, TaskState, Usage, Verdict
 
+Left = Callable[[], Budget]
+"""What is left of the budget at the moment it is called."""
 OPEN = "pass/open"
 DIFF = 6_000
 ENDS = "when every task is done and verified, or its budget is used up"
@@ -79,14 +82,14 @@ def fresh_base(loop: Loop, chosen: Chosen) -> bool:
     return loop.journal.note("pass/task") == chosen.task.id
 
 
-def work(loop: Loop, run: Run, under: Pass, budget: Budget, *, resumed: bool = False) -> Passed:
+def work(loop: Loop, run: Run, under: Pass, left: Left, *, resumed: bool = False) -> Passed:
     """Do what is left to do of a pass. Stages that are recorded are read, not done again."""
     began = time.monotonic()
     recorded = {event.kind: event.data for event in loop.journal.events(pass_id=under.id)}
     tried = gather.efforts(loop.journal, under.task.id) if under.mode != "plan" or under.task.id else ()
-    briefing = hydrated(loop, under, tried, budget, recorded.get("pass.hydrated"))
-    attempt = acted(loop, run, under, briefing, budget, recorded.get("pass.acted"), resumed=resumed)
-    verdict = verified(loop, run, under, attempt, tried, recorded.get("pass.verified"))
+    briefing = hydrated(loop, under, tried, left(), recorded.get("pass.hydrated"))
+    attempt = acted(loop, run, under, briefing, left(), recorded.get("pass.acted"), resumed=resumed)
+    verdict = verified(loop, run, under, attempt, tried, left, recorded.get("pass.verified"))
     effort = effort_of(loop, under, attempt, verdict)
     if "pass.consolidated" not in recorded:
         learn(loop, under, attempt, verdict, effort)
@@ -158,17 +161,23 @@ def acted(
     folder = history.pass_folder(loop.folder, under.run, under.id)
     history.write(folder / "final.md", answer.text)
     kept = replace(attempt, answer=replace(answer, text=answer.text[-20_000:], messages=answer.messages[-40:]))
-    role = "planner" if under.mode == "plan" else "maker"
+    role: Literal["planner", "maker"] = "planner" if under.mode == "plan" else "maker"
     expense = Expense(
-        id=f"{under.id}-{role}", at=loop.clock(), run=under.run, pass_id=under.id, task=under.task.id, agent=answer.agent,
-        role=role, model=answer.model, usage=answer.usage,
+        id=f"{under.id}-{role}", at=loop.clock(), run=under.run, pass_id=under.id, task=under.task.id,
+        agent=answer.agent, role=role, model=answer.model, usage=answer.usage,
     )  # fmt: skip
     loop.journal.record([under.event("pass.acted", loop.clock(), {"attempt": plain(kept)})], expenses=[expense])
     return kept
 
 
 def verified(
-    loop: Loop, run: Run, under: Pass, attempt: Attempt, tried: tuple[Effort, ...], before: Mapping[str, object] | None
+    loop: Loop,
+    run: Run,
+    under: Pass,
+    attempt: Attempt,
+    tried: tuple[Effort, ...],
+    left: Left,
+    before: Mapping[str, object] | None,
 ) -> Verdict:
     """What the runner found, and what the checker said."""
     if before is not None:
@@ -177,7 +186,7 @@ def verified(
     if under.mode == "plan":
         verdict = verify.plan_verdict(loop, under, attempt)
     else:
-        verdict, expenses = verify.verify(loop, run, under, attempt, tried)
+        verdict, expenses = verify.verify(loop, run, under, attempt, tried, left)
     folder = history.pass_folder(loop.folder, under.run, under.id)
     history.write(folder / "verdict.json", dump(verdict) + "\n")
     loop.journal.record([under.event("pass.verified", loop.clock(), {"verdict": plain(verdict)})], expenses=expenses)
@@ -189,9 +198,10 @@ def effort_of(loop: Loop, under: Pass, attempt: Attempt, verdict: Verdict) -> Ef
     diff = ""
     if attempt.files and attempt.base != attempt.head:
         diff = loop.repo.diff(attempt.base, attempt.head, limit=DIFF, exclude=(".agent",))
+    red = [one for one in verdict.checks if not one.passed]
     return Effort(
         id=under.id, number=under.number, agent=attempt.answer.agent, outcome=verdict.outcome, reason=verdict.reason,
-        signature=verdict.signature, failing=tuple((one.check.name, one.output[-1_500:]) for one in verdict.checks if not one.passed),
+        signature=verdict.signature, failing=tuple((one.check.name, one.output[-1_500:]) for one in red),
         findings=tuple(finding for opinion in verdict.opinions for finding in opinion.findings)[:12],
         summary=summary(attempt.answer.text), diff=diff, files=attempt.files[:40], sketch=sketch(diff)[:400],
         repeats=verdict.repeats, sha=attempt.head,

@@ -7,7 +7,6 @@ import time
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
-from spiral import __version__
 from spiral.errors import UsageError
 from spiral.loop import passes, recheck, tidy
 from spiral.loop.budget import Budget, budget
@@ -67,14 +66,14 @@ def run(loop: Loop, mine: Run, *, resumed: bool = False, once: bool = False) -> 
 
 
 def ready_to_run(loop: Loop) -> None:
-    """What must be so before the first pass: a branch, and nothing of the user's that a pass could mix up with its own."""
+    """What must be so before the first pass: a branch, and no work of the user's that passes could take for theirs."""
     if not loop.repo.branch():
         raise UsageError("no branch is checked out; `git switch -c NAME` makes one")
     dirty = loop.repo.status_lines(exclude=(".agent", "spiral.toml"))
     if dirty and not loop.journal.note(OPEN):
         files = ", ".join(line[3:] for line in dirty[:3])
         raise UsageError(
-            f"{len(dirty)} files are not committed ({files}…); commit or stash them, so that passes cannot mix them up with theirs"
+            f"{len(dirty)} files are not committed ({files}…); commit or stash them: passes would take them for theirs"
         )
 
 
@@ -90,7 +89,7 @@ def open_run(loop: Loop, mine: Run, *, resumed: bool) -> None:
     kind = "open" if is_open_run(load_tasks(loop.folder), settings.discover, loop.folder) else "closed"
     data = {
         "agent": mine.agent, "checker": mine.checker, "kind": kind, "policy": settings.hydrate.policy, "budget": caps,
-        "branch": loop.repo.branch(), "head": loop.repo.head(), "version": __version__, "run": plain(mine),
+        "branch": loop.repo.branch(), "head": loop.repo.head(), "run": plain(mine),
         "memory": settings.hydrate.memory,
     }  # fmt: skip
     name: EventKind = "run.resumed" if resumed else "run.started"
@@ -105,8 +104,9 @@ def close_run(loop: Loop, mine: Run, ended: Ended) -> None:
     spent = loop.journal.spent(run=mine.id)
     standing = passes.score(loop, mine.id)
     data = {
-        "reason": ended.reason, "detail": ended.detail, "code": ended.code, "passes": standing.counted, "done": standing.done,
-        "cost": spent.cost, "tokens": spent.tokens, "estimated": spent.estimated, "unknown": spent.unknown,
+        "reason": ended.reason, "detail": ended.detail, "code": ended.code, "passes": standing.counted,
+        "done": standing.done, "cost": spent.cost, "tokens": spent.tokens, "estimated": spent.estimated,
+        "unknown": spent.unknown,
     }  # fmt: skip
     ending = Event(
         id=f"{mine.id}-run.ended-{secrets.token_hex(3)}", at=loop.clock(), run=mine.id, kind="run.ended", data=data
@@ -114,12 +114,7 @@ def close_run(loop: Loop, mine: Run, ended: Ended) -> None:
     loop.journal.record([ending])
     tidy.catch_up(loop, mine.id)
     what = "budget" if ended.reason == "budget" else "finished"
-    told = notify(
-        loop.settings.notify, loop.journal, what, {"run": mine.id, "reason": ended.reason, "detail": ended.detail, "app": loop.scope.app},
-        env=loop.env, now=loop.clock(),
-    )  # fmt: skip
-    if told:
-        loop.tell(told)
+    inform(loop, what, {"run": mine.id, "reason": ended.reason, "detail": ended.detail})
 
 
 def recover(loop: Loop, mine: Run) -> Ended | None:
@@ -130,17 +125,14 @@ def recover(loop: Loop, mine: Run) -> Ended | None:
     under = load(Pass, text)
     loop.tell(f"going on with pass {under.number}, which was interrupted")
     tidy.end_orphan(loop, under)
-    came = passes.work(loop, mine, under, left(loop, mine), resumed=True)
+    came = passes.work(loop, mine, under, lambda: left(loop, mine), resumed=True)
     tidy.after(loop, came)
     return after_pass(loop, mine, came)
 
 
 def loop_on(loop: Loop, mine: Run, *, once: bool) -> Ended:
-    """Pass after pass. A promise is judged before any cap is looked at."""
+    """Pass after pass. Whether the work is complete is judged before any cap is looked at."""
     while True:
-        stop = bounds(loop, mine)
-        if stop is not None:
-            return stop
         if loop.settings.iterate.until and until_met(loop):
             return Ended(reason="complete", detail=f"`{loop.settings.iterate.until}` succeeds")
         recheck.recheck(loop, mine)
@@ -153,7 +145,7 @@ def loop_on(loop: Loop, mine: Run, *, once: bool) -> Ended:
             if chosen.reason == "complete" and recheck.recheck(loop, mine, every=True):
                 continue
             return Ended(reason=chosen.reason, detail=chosen.detail)
-        ended = one(loop, mine, chosen)
+        ended = bounds(loop, mine) or one(loop, mine, chosen)
         if ended is not None:
             return ended
         if once:
@@ -173,7 +165,7 @@ def one(loop: Loop, mine: Run, chosen: Chosen) -> Ended | None:
     loop.tell(
         f"pass {number} · {chosen.task.id or 'open run'} · {chosen.mode} · {agent} · {chosen.task.title}".rstrip(" ·")
     )
-    came = passes.work(loop, mine, under, left(loop, mine))
+    came = passes.work(loop, mine, under, lambda: left(loop, mine))
     tidy.after(loop, came)
     return after_pass(loop, mine, came)
 
@@ -205,15 +197,14 @@ def after_pass(loop: Loop, mine: Run, came: Passed) -> Ended | None:
 
 def tell_parked(loop: Loop, mine: Run, came: Passed) -> None:
     """Tell a person, once, that a task waits for them."""
-    state = came.next.state
-    facts = {
-        "run": mine.id,
-        "task": came.under.task.id,
-        "title": came.under.task.title,
-        "reason": state.reason,
-        "app": loop.scope.app,
-    }
-    fault = notify(loop.settings.notify, loop.journal, state.status, facts, env=loop.env, now=loop.clock())
+    task, state = came.under.task, came.next.state
+    inform(loop, state.status, {"run": mine.id, "task": task.id, "title": task.title, "reason": state.reason})
+
+
+def inform(loop: Loop, what: str, facts: dict[str, object]) -> None:
+    """Send a notice; that it could not be sent is told here, and stops nothing."""
+    everything = {**facts, "app": loop.scope.app}
+    fault = notify(loop.settings.notify, loop.journal, what, everything, env=loop.env, now=loop.clock())
     if fault:
         loop.tell(fault)
 

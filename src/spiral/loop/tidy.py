@@ -58,7 +58,7 @@ def entry(event: Event) -> str:
         parts += ["", "\n".join(f"> {line}" for line in said.splitlines()[:12])]
     sha = str(data.get("sha") or "")[:10]
     parts += ["", f"{cost}{data['seconds']:.0f} s, {data['agent']}, commit {sha or 'none'}, next: {data['next']}"]
-    return "\n".join(part for part in parts if part is not None)
+    return "\n".join(parts)
 
 
 def end_orphan(loop: Loop, under: Pass) -> None:
@@ -78,9 +78,7 @@ def take_back(loop: Loop, state: TaskState, why: str) -> None:
         return
     if not loop.repo.changed(state.base, loop.repo.head(), exclude=(".agent",)):
         return
-    loop.repo.git(
-        "restore", f"--source={state.base}", "--staged", "--worktree", "--", ":(top).", ":(top,exclude).agent"
-    )
+    loop.repo.git("restore", f"--source={state.base}", "--staged", "--worktree", "--", ":/", ":(top,exclude).agent")
     loop.repo.commit_all(f"revert: take back unverified work on {why}"[:200], exclude=BOOKS)
 
 

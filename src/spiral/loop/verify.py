@@ -1,31 +1,35 @@
-"""What the runner finds when it looks for itself: checks on the committed tree, then a checker that is not the maker."""
+"""What the runner finds when it looks for itself: checks on the committed tree, then a checker other than the maker."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Literal
 
 from spiral.loop import checker, screenshot
+from spiral.loop.budget import Budget
 from spiral.loop.checkout import Checkout, checkout_folder
 from spiral.loop.checks import Means, run_checks
 from spiral.loop.context import Loop, Pass, Run
+from spiral.loop.gather import read
 from spiral.loop.history import pass_folder
 from spiral.loop.plan import planned
 from spiral.loop.planting import plant
-from spiral.loop.signature import same_approach, signature, sketch
-from spiral.work import Attempt, Check, CheckResult, Effort, Expense, Opinion, Task, Verdict
+from spiral.loop.signature import same_approach, same_failure, signature, sketch
+from spiral.loop.sweep import put_back
+from spiral.work import Attempt, Check, CheckResult, Effort, Expense, Opinion, Order, Task, Verdict
 
 FATAL = ("limit", "signin", "missing", "stopped")
 DIFF = 60_000
 
 
 def verify(
-    loop: Loop, run: Run, under: Pass, attempt: Attempt, tried: tuple[Effort, ...]
+    loop: Loop, run: Run, under: Pass, attempt: Attempt, tried: tuple[Effort, ...], left: Callable[[], Budget]
 ) -> tuple[Verdict, list[Expense]]:
     """The verdict on an attempt, and what it cost. Nothing the agent says makes a task done: green checks on its
     commit do, and a checker that agrees."""
-    early = without_checks(loop, under, attempt)
+    early = without_checks(under, attempt)
     if early is not None:
         return early, []
     with checkout(loop) as tree:
@@ -36,10 +40,10 @@ def verify(
         verdict = Verdict(outcome="passed", sha=attempt.head, checks=results, reason=said(results))
         if not run.checker:
             return believed(under, attempt, verdict), []
-        return judged(loop, run, under, attempt, tried, verdict, tree)
+        return judged(loop, run, under, attempt, tried, verdict, tree, left())
 
 
-def without_checks(loop: Loop, under: Pass, attempt: Attempt) -> Verdict | None:
+def without_checks(under: Pass, attempt: Attempt) -> Verdict | None:
     """The verdict where checks have nothing to say: the agent's process failed, asked for help, or did nothing."""
     answer, promise = attempt.answer, attempt.promise
     if answer.end in FATAL:
@@ -85,7 +89,8 @@ def checked(loop: Loop, under: Pass, tree: Checkout, sha: str) -> tuple[CheckRes
     folder = pass_folder(loop.folder, under.run, under.id)
     results = run_checks(checks_of(loop, under.task), sha, tree, means(loop, folder))
     if under.task.screenshot and all(result.passed for result in results):
-        results = (*results, screenshot.take(loop, under, tree, folder))
+        shot, _ = screenshot.take(under.task, under.id, tree, loop.folder, means(loop, folder))
+        results = (*results, shot)
     return results
 
 
@@ -97,15 +102,21 @@ def said(results: Sequence[CheckResult]) -> str:
 def failed(loop: Loop, attempt: Attempt, results: tuple[CheckResult, ...], tried: tuple[Effort, ...]) -> Verdict:
     """A red verdict, with what it has in common with earlier ones."""
     red = [result for result in results if not result.passed]
+    names = ", ".join(result.check.name for result in red)
     mark = signature(results)
     mine = sketch(loop.repo.diff(attempt.base, attempt.head, limit=DIFF, exclude=(".agent",))) if attempt.files else ()
+    this = Effort(id="", number=0, agent="", outcome="failed", reason="", signature=mark, sketch=mine)
     again = next(
-        (effort for effort in reversed(tried) if effort.outcome == "failed" and same_approach(mark, mine, effort.signature, effort.sketch)),
+        (
+            one
+            for one in reversed(tried)
+            if one.outcome == "failed" and (same_approach(this, one) or same_failure(this, one))
+        ),
         None,
     )
     return Verdict(
         outcome="failed", sha=attempt.head, checks=results, signature=mark, repeats=again.id if again else "",
-        reason=f"{', '.join(result.check.name for result in red)} failed" + (f", as in pass {again.number}" if again else ""),
+        reason=f"{names} failed" + (f", as in pass {again.number}" if again else ""),
     )  # fmt: skip
 
 
@@ -119,11 +130,20 @@ def believed(under: Pass, attempt: Attempt, verdict: Verdict) -> Verdict:
         )  # fmt: skip
     if under.task.checks or attempt.promise is not None:
         return verdict
-    return replace(verdict, outcome="nothing", reason="the checks are green, but the agent does not say that it is done")
+    return replace(
+        verdict, outcome="nothing", reason="the checks are green, but the agent does not say that it is done"
+    )
 
 
 def judged(
-    loop: Loop, run: Run, under: Pass, attempt: Attempt, tried: tuple[Effort, ...], verdict: Verdict, tree: Checkout
+    loop: Loop,
+    run: Run,
+    under: Pass,
+    attempt: Attempt,
+    tried: tuple[Effort, ...],
+    verdict: Verdict,
+    tree: Checkout,
+    budget: Budget,
 ) -> tuple[Verdict, list[Expense]]:
     """Ask the checker. It sees the specification, the diff and the results, not the maker's reasoning."""
     if not under.task.checks and attempt.promise is None:
@@ -131,16 +151,38 @@ def judged(
     folder = pass_folder(loop.folder, under.run, under.id) / "checker"
     loop.tell(f"checker: {run.checker}")
     diff = loop.repo.diff(under.state.base or attempt.base, attempt.head, limit=DIFF, exclude=(".agent",))
+    case = checker.Case(
+        task=under.task,
+        spec=read(loop.place.project / under.task.spec) if under.task.spec else "",
+        diff=diff,
+        results=verdict.checks,
+        earlier=tuple(
+            Opinion(agent=effort.agent, outcome="rework", findings=effort.findings)
+            for effort in tried
+            if effort.findings
+        ),
+    )
     opinion, answer = checker.judge(
-        under.task, diff, verdict.checks, loop.agent(run.checker), folder=str(tree.path), history=str(folder),
-        earlier=tuple(finding for effort in tried[-3:] for finding in effort.findings),
-        settings=loop.settings.act, tell=loop.tell, stop=lambda: loop.asked() == "now",
-    )  # fmt: skip
+        case, loop.agent(run.checker), order(loop, tree, folder, budget), loop.tell, lambda: loop.asked() == "now"
+    )
+    # It shares the repository's refs: whatever it did to the branch is no part of its office.
+    put_back(loop.repo, under.start.branch, attempt.head, rescue_name=f"{under.id}-checker")
     expense = Expense(
         id=f"{under.id}-checker", at=loop.clock(), run=under.run, pass_id=under.id, task=under.task.id,
         agent=run.checker, role="checker", model=answer.model, usage=answer.usage,
     )  # fmt: skip
     return replace(opined(verdict, opinion), opinions=(opinion,)), [expense]
+
+
+def order(loop: Loop, tree: Checkout, folder: Path, budget: Budget) -> Order:
+    """The checker's bounds: it works in the clean checkout, within what is left of the same budget."""
+    folder.mkdir(parents=True, exist_ok=True)
+    settings = loop.settings.act
+    return Order(
+        prompt="", folder=str(tree.path), history=str(folder), seconds=settings.timeout, silence=settings.silence,
+        turns=settings.turns, cost=budget.left("cost"), tokens=int(budget.left("tokens")),
+        env={"SPIRAL_ROLE": "checker"},
+    )  # fmt: skip
 
 
 def opined(verdict: Verdict, opinion: Opinion) -> Verdict:
@@ -149,9 +191,16 @@ def opined(verdict: Verdict, opinion: Opinion) -> Verdict:
     if opinion.outcome == "pass":
         return replace(verdict, reason=f"{verdict.reason}, {opinion.agent} agrees")
     if opinion.outcome == "none":
-        return replace(verdict, outcome="rework", signature="no opinion", reason=f"{opinion.agent} gave no verdict that could be read")
-    outcome = "rework" if opinion.outcome == "rework" else "rejected"
-    return replace(verdict, outcome=outcome, signature=outcome, reason=f"{opinion.agent}: {findings or opinion.outcome}")  # type: ignore[arg-type]
+        return replace(
+            verdict,
+            outcome="rework",
+            signature="no opinion",
+            reason=f"{opinion.agent} gave no verdict that could be read",
+        )
+    outcome: Literal["rework", "rejected"] = "rework" if opinion.outcome == "rework" else "rejected"
+    return replace(
+        verdict, outcome=outcome, signature=outcome, reason=f"{opinion.agent}: {findings or opinion.outcome}"
+    )
 
 
 def failing(loop: Loop, sha: str, tasks: Sequence[Task]) -> Iterator[tuple[Task, str]]:
@@ -179,7 +228,7 @@ def until_met(loop: Loop) -> bool:
 
 
 def plan_verdict(loop: Loop, under: Pass, attempt: Attempt) -> Verdict:
-    """A planning pass is verified by its plan: it can be read, nothing in it goes in circles, and it is written down."""
+    """A planning pass is verified by its plan: it can be read, does not go in circles, and is written down."""
     early = attempt.answer.end in (*FATAL, "failed")
     if early:
         return Verdict(outcome="error", sha=attempt.head, reason=attempt.answer.detail or attempt.answer.end)
@@ -189,4 +238,8 @@ def plan_verdict(loop: Loop, under: Pass, attempt: Attempt) -> Verdict:
     names, fault = ((), fault) if fault else plant(loop, under, tasks)
     if fault:
         return Verdict(outcome="failed", sha=attempt.head, reason=fault, signature=fault)
-    return Verdict(outcome="passed", sha=attempt.head, reason=f"split into {', '.join(names)}" if under.task.id else f"planned {', '.join(names)}")
+    return Verdict(
+        outcome="passed",
+        sha=attempt.head,
+        reason=f"split into {', '.join(names)}" if under.task.id else f"planned {', '.join(names)}",
+    )

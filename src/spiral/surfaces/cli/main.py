@@ -17,7 +17,7 @@ from spiral.errors import SpiralError, StoreError, UsageError
 VERBS = {
     "start": ("demo", "config", "doctor"),
     "memory": ("remember", "ingest", "recall", "brief", "explain", "forget", "memory", "reindex"),
-    "loop": ("status", "logs", "show", "diff", "cost", "report", "replay"),
+    "loop": ("tasks", "status", "logs", "show", "diff", "cost", "report", "replay"),
     "measuring": ("bench",),
 }
 HELP = {
@@ -39,6 +39,7 @@ HELP = {
     "cost": "Show what was used up, by task, agent, day, role or run.",
     "report": "Write one page for the morning, as Markdown or HTML.",
     "replay": "Make a briefing again from its inputs, or under another policy.",
+    "tasks": "Look at and change the task list.",
     "bench": "Measure how well it does.",
 }
 
