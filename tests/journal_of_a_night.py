@@ -186,7 +186,7 @@ class Night:
         self.record("pass.ended", run, {
             "number": number, "mode": "implement", "outcome": outcome, "reason": verdict.reason, "next": turn,
             "status": status, "agent": agent, "usage": plain(used), "overhead": 0.142, "sha": head,
-            "seconds": (self.now - began).total_seconds(), "title": TITLES[task], "counted": True,
+            "seconds": (self.now - began).total_seconds(), "title": TITLES[task], "counted": made.answer.end != "limit",
             "effort": plain(effort), "repeats": verdict.repeats, "promise": plain(made.promise),
         }, task, name)  # fmt: skip
         state = TaskState(

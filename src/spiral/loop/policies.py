@@ -37,11 +37,12 @@ class PolicyRow:
 
 
 def by_policy(runs: Sequence[RunStory], passes: Sequence[PassStory]) -> tuple[PolicyRow, ...]:
-    """One row a policy, by name. Planning passes and passes under way are left out: they say nothing about it."""
+    """One row a policy, by name. Planning passes, and those that are under way
+    or ended at a rate limit, are left out: they say nothing about it."""
     known = {run.id: run for run in runs}
     grouped: dict[str, list[PassStory]] = {}
     for one in passes:
-        if one.outcome and one.mode != "plan":
+        if one.outcome and one.counted and one.mode != "plan":
             grouped.setdefault(policy_of(one, known), []).append(one)
     return tuple(row(name, grouped[name]) for name in sorted(grouped))
 

@@ -8,10 +8,11 @@ from datetime import datetime
 
 from spiral.loop.costs import Share, shares
 from spiral.loop.lenient import text
-from spiral.loop.standing import Progress, Waiting, progress, waiting
-from spiral.loop.story import PassStory, RunStory, find_run, passes, runs
+from spiral.loop.standing import Progress, Waiting, known_states, progress, waiting
+from spiral.loop.story import PassStory, RunStory, find_run, number_of, passes, runs
+from spiral.loop.tasks import TaskList
 from spiral.ports import Journal
-from spiral.work import Expense, TaskState, Usage
+from spiral.work import Event, Expense, TaskState, Usage
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -45,7 +46,7 @@ class Regression:
     task: str
     check: str
     fixed: str
-    """The pass that had made it green."""
+    """The number of the pass that had made it green."""
     at: datetime
 
 
@@ -71,6 +72,8 @@ class Report:
     troubles: tuple[Trouble, ...]
     regressions: tuple[Regression, ...]
     rescues: tuple[Rescue, ...]
+    pauses: tuple[Event, ...]
+    """Rate limits."""
     spent: Usage
     agents: tuple[Share, ...]
     tasks: tuple[Share, ...]
@@ -98,9 +101,7 @@ class Report:
         return max([run.began, *seen])
 
 
-def report(
-    journal: Journal, now: datetime, listed: Mapping[str, TaskState], *, run: str = "", since: datetime | None = None
-) -> Report:
+def report(journal: Journal, now: datetime, tasks: TaskList, *, run: str = "", since: datetime | None = None) -> Report:
     """The page of one run (the last), or of all that was done since a moment."""
     chosen = [find_run(journal, run or "last")] if since is None else alive_since(journal, since)
     mine: list[PassStory] = []
@@ -108,12 +109,15 @@ def report(
     for one in chosen:
         mine += [story for story in passes(journal, one.id) if since is None or (story.ended or now) >= since]
         expenses += [paid for paid in journal.expenses(run=one.id) if since is None or paid.at >= since]
-    states = {**listed, **journal.states()}
+    states = known_states(journal, tasks)
     finished = finished_tasks(mine, states)
     return Report(
         made=now, runs=tuple(chosen), passes=tuple(mine), progress=progress(states), finished=finished,
-        waiting=waiting(journal, states), troubles=troubles(mine, states, {one.task for one in finished}),
+        waiting=waiting(journal, states, tasks), troubles=troubles(mine, states, {one.task for one in finished}),
         regressions=regressions(journal, chosen), rescues=rescues(journal, chosen, mine),
+        pauses=tuple(
+            event for one in chosen for event in journal.events(run=one.id, kinds=("limit.paused",))
+        ),
         spent=sum((paid.usage for paid in expenses), Usage()), agents=shares(expenses, "agent"),
         tasks=shares(expenses, "task"),
     )  # fmt: skip
@@ -147,14 +151,14 @@ def finished_tasks(passes: Sequence[PassStory], states: Mapping[str, TaskState])
 
 
 def troubles(passes: Sequence[PassStory], states: Mapping[str, TaskState], finished: set[str]) -> tuple[Trouble, ...]:
-    """The tasks that were worked on and not finished, the most tried first."""
+    """The tasks that were worked on and not finished, the most tried first; one that only asked did not fail."""
     found = [
         Trouble(
             task=task, title=tried[-1].title, passes=tuple(tried),
             status=states[task].status if task in states else tried[-1].status or "open",
         )
         for task, tried in by_task([one for one in passes if one.outcome]).items()
-        if task not in finished
+        if task not in finished and any(one.outcome != "nothing" or one.status != "decide" for one in tried)
     ]  # fmt: skip
     return tuple(sorted(found, key=lambda one: -len(one.passes)))
 
@@ -162,7 +166,12 @@ def troubles(passes: Sequence[PassStory], states: Mapping[str, TaskState], finis
 def regressions(journal: Journal, chosen: Sequence[RunStory]) -> tuple[Regression, ...]:
     """What had been green."""
     return tuple(
-        Regression(task=event.task, check=text(event.data, "check"), fixed=text(event.data, "pass"), at=event.at)
+        Regression(
+            task=event.task,
+            check=text(event.data, "check"),
+            fixed=number_of(journal, text(event.data, "pass")),
+            at=event.at,
+        )
         for run in chosen
         for event in journal.events(run=run.id, kinds=("check.regressed",))
     )

@@ -10,6 +10,7 @@ from datetime import datetime
 from spiral.loop.budget import Limit
 from spiral.loop.lenient import table, text, whole
 from spiral.loop.story import PASS_KINDS, PassStory, RunStory, find_run, last_run, pass_of, paused
+from spiral.loop.tasks import TaskList
 from spiral.ports import Journal
 from spiral.work import CheckResult, TaskState, Usage
 
@@ -72,14 +73,13 @@ class Standing:
     """The number of the pass it belongs to."""
 
 
-def standing(journal: Journal, now: datetime, listed: Mapping[str, TaskState], run: str = "") -> Standing:
-    """How things stand. `listed` has what the task list says, for tasks that no pass has touched yet. Reads a handful
-    of events, however long the history is."""
+def standing(journal: Journal, now: datetime, tasks: TaskList, run: str = "") -> Standing:
+    """How things stand. Reads a handful of events, however long the history is."""
     mine = find_run(journal, run) if run else last_run(journal)
-    states = {**listed, **journal.states()}
+    states = known_states(journal, tasks)
     seen = Standing(
-        run=mine, progress=progress(states), paused=paused(journal, now), waiting=waiting(journal, states)
-    )  # fmt: skip
+        run=mine, progress=progress(states), paused=paused(journal, now), waiting=waiting(journal, states, tasks)
+    )
     if mine is None:
         return seen
     counted = whole(score(journal, mine.id), "counted")
@@ -122,11 +122,21 @@ def progress(states: Mapping[str, TaskState]) -> Progress:
     )  # fmt: skip
 
 
-def waiting(journal: Journal, states: Mapping[str, TaskState]) -> tuple[Waiting, ...]:
+def known_states(journal: Journal, tasks: TaskList) -> dict[str, TaskState]:
+    """How each task of the list stands; what the journal knows where there is no list. The state of an open run, which
+    has no task, is kept under the empty name."""
+    known = dict(journal.states())
+    if not tasks.tasks:
+        return known
+    return tasks.states(known) | ({"": known[""]} if "" in known else {})
+
+
+def waiting(journal: Journal, states: Mapping[str, TaskState], tasks: TaskList) -> tuple[Waiting, ...]:
     """What waits for a person, questions first."""
     parked = [(task, state) for task, state in states.items() if state.status in PARKED]
+    titles = {task.id: task.title for task in tasks.tasks}
     return tuple(
-        Waiting(task=task, title=title_of(journal, task), status=state.status, reason=state.reason)
+        Waiting(task=task, title=titles.get(task) or title_of(journal, task), status=state.status, reason=state.reason)
         for task, state in sorted(parked, key=lambda pair: (pair[1].status != "decide", pair[0]))
     )
 

@@ -99,6 +99,8 @@ class PassStory:
     sha: str = ""
     memories: tuple[str, ...] = ()
     screenshot: str = ""
+    counted: bool = True
+    """Whether it says something about the work: one that ended at a rate limit does not."""
 
     @property
     def red(self) -> tuple[CheckResult, ...]:
@@ -243,8 +245,14 @@ def pass_of(events: Iterable[Event], used: Usage | None = None) -> PassStory:
         opinions=tuple(map(opinion_of, tables(verdict, "opinions"))),
         repeats=text(verdict, "repeats") or text(over, "repeats"), base=text(attempt, "base") or text(begun, "base"),
         sha=text(over, "sha") or text(attempt, "head"), screenshot=text(verdict, "screenshot"),
-        memories=texts(data.get("pass.consolidated", {}), "memories"),
+        memories=texts(data.get("pass.consolidated", {}), "memories"), counted=over.get("counted") is not False,
     )  # fmt: skip
+
+
+def number_of(journal: Journal, name: str) -> str:
+    """The number of a pass by its id; the id itself when nothing is known of it."""
+    begun = journal.events(pass_id=name, kinds=("pass.started",), limit=1) if name else []
+    return (text(begun[0].data, "number") if begun else "") or name
 
 
 def promise_of(attempt: Json, over: Json) -> str:

@@ -12,9 +12,8 @@ from spiral.errors import NotFoundError
 from spiral.loop.codec import plain
 from spiral.loop.history import pass_folder
 from spiral.loop.lenient import listed, table, tables, text
-from spiral.loop.story import PassStory, find_pass
+from spiral.loop.story import PassStory, find_pass, number_of
 from spiral.loop.wording import AGENT_ENDS, NEXT, block, clean, count, local, money, span, tokens
-from spiral.ports import Journal
 from spiral.surfaces.cli.options import AS_JSON
 from spiral.surfaces.cli.printing import coloured, heading, outcome, show, spending, tell_json
 from spiral.surfaces.cli.project import Project, opened_project
@@ -200,12 +199,6 @@ def facts(project: Project, story: PassStory) -> list[tuple[str, str]]:
         ),
     ]
     return [(name, value) for name, value in rows if value]
-
-
-def number_of(journal: Journal, name: str) -> str:
-    """The number of a pass, or its id when nothing is known of it."""
-    begun = journal.events(pass_id=name, kinds=("pass.started",), limit=1)
-    return text(begun[0].data, "number") or name if begun else name
 
 
 def sections(project: Project, story: PassStory) -> None:
