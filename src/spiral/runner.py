@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
-from itertools import pairwise
 from pathlib import Path
 from shutil import which
 from types import TracebackType
@@ -264,6 +263,7 @@ class Runner:
 
         `given`: bounds (`cost`, `hours`, `tokens`, `passes`) that take the place of its own.
         """
+        from spiral.loop.passes import score
         from spiral.loop.run import run
 
         name = self.journal.note("run/last")
@@ -272,10 +272,12 @@ class Runner:
             raise NotFoundError("there is no run to resume; `spiral run` starts one")
         mine = noun(Run, begun[0].data["run"])  # type: ignore[arg-type]
         loop = self.loop(tell, asked)
+        # The hours of the budget are hours of work: the time between a crash and now is none.
+        done = timedelta(seconds=score(loop, mine.id).seconds)
         bounds = {**noted_bounds(begun[0]), **(given or {})}
-        mine = replace(mine, began=loop.clock() - worked(self.journal.events(run=name)), passes=0)
         budget: BudgetSettings = replace(self.settings.budget, **bounds)  # type: ignore[arg-type]
-        return run(replace(loop, settings=replace(self.settings, budget=budget)), mine, resumed=True)
+        settings = replace(self.settings, budget=budget)
+        return run(replace(loop, settings=settings), replace(mine, began=loop.clock() - done, passes=0), resumed=True)
 
     def maker(self) -> str:
         """The agent that does the work."""
@@ -306,16 +308,6 @@ def noted_bounds(began: Event) -> dict[str, object]:
     noted = began.data.get("budget")
     names = ("passes", "hours", "cost", "tokens")
     return {name: noted[name] for name in names if name in noted} if isinstance(noted, dict) else {}
-
-
-def worked(events: Sequence[Event]) -> timedelta:
-    """How long a run was at work: the time between its end and its resumption does not count."""
-    total, since = timedelta(), None
-    for before, event in pairwise(events):
-        if event.kind == "run.resumed":
-            total += before.at - (since or events[0].at)
-            since = event.at
-    return total + (events[-1].at - (since or events[0].at)) if events else total
 
 
 class Both(Mapping[str, Agent]):

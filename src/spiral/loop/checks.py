@@ -57,7 +57,8 @@ def run_checks(checks: Sequence[Check], sha: str, checkout: Checkout, means: Mea
     When the set-up fails there is nothing to run them in: then its result alone comes back. A retry runs again what
     did not pass.
     """
-    tree = checkout.repo.tree_of(sha)
+    # The runner's own commits change `.agent/` alone, which no check is about.
+    tree = checkout.repo.content_of(sha, without=".agent")
     checkout.at(sha)
     if means.setup:
         means.tell(f"set-up: {means.setup}")

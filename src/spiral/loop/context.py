@@ -84,6 +84,10 @@ class Score:
     """Tasks that were finished."""
     parked: int = 0
     """Tasks parked in a row for want of success."""
+    unplanned: int = 0
+    """Planning passes in a row that came to nothing."""
+    seconds: float = 0.0
+    """Spent in passes; what lies between a crash and its resumption does not count."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -68,14 +68,23 @@ def score(loop: Loop, run: str) -> Score:
     return load(Score, text) if text else Score()
 
 
-def scored(before: Score, came: Next, attempt: Attempt, *, counted: bool) -> Score:
+def scored(before: Score, under: Pass, came: Next, attempt: Attempt, *, counted: bool, seconds: float) -> Score:
     """How the run stands after a pass. A call for help is no want of success."""
+    if under.mode == "plan":
+        unplanned = 0 if came.turn == "done" else before.unplanned + counted
+        return replace(before, counted=before.counted + counted, unplanned=unplanned, seconds=before.seconds + seconds)
     parked = before.parked
     if came.turn == "done":
         parked = 0
     elif came.turn == "park" and not attempt.promise:
         parked += 1
-    return replace(before, counted=before.counted + counted, done=before.done + (came.turn == "done"), parked=parked)
+    return replace(
+        before,
+        counted=before.counted + counted,
+        done=before.done + (came.turn == "done"),
+        parked=parked,
+        seconds=before.seconds + seconds,
+    )
 
 
 def fresh_base(loop: Loop, chosen: Chosen) -> bool:
@@ -250,7 +259,8 @@ def finish(
     }  # fmt: skip
     events = [under.event("pass.ended", now, data)]
     states: dict[str, TaskState] = {}
-    notes = {OPEN: "", f"score/{under.run}": dump(scored(score(loop, under.run), came, attempt, counted=counted))}
+    standing = scored(score(loop, under.run), under, came, attempt, counted=counted, seconds=seconds)
+    notes = {OPEN: "", f"score/{under.run}": dump(standing)}
     if under.mode == "plan":
         if verdict.passed and under.prd:
             notes["plan/prd"] = under.prd

@@ -70,6 +70,8 @@ def ready_to_run(loop: Loop) -> None:
     """What must be so before the first pass: a branch, and no work of the user's that passes could take for theirs."""
     if not loop.repo.branch():
         raise UsageError("no branch is checked out; `git switch -c NAME` makes one")
+    if not loop.journal.note(OPEN):
+        tidy.finish_take_back(loop)
     dirty = loop.repo.status_lines(exclude=(".agent", "spiral.toml"))
     if dirty and not loop.journal.note(OPEN):
         files = ", ".join(line[3:] for line in dirty[:3])
@@ -116,6 +118,7 @@ def close_run(loop: Loop, mine: Run, ended: Ended) -> None:
     )
     loop.journal.record([ending])
     tidy.catch_up(loop, mine.id)
+    tidy.commit_books(loop, f"memory: {mine.id} ended", mine.id)
     what = "budget" if ended.reason == "budget" else "finished"
     inform(loop, what, {"run": mine.id, "reason": ended.reason, "detail": ended.detail})
 
@@ -152,7 +155,15 @@ def loop_on(loop: Loop, mine: Run, *, once: bool) -> Ended:
         if ended is not None:
             return ended
         if once:
-            return Ended(reason="once", detail="one pass was asked for")
+            return only_once(loop)
+
+
+def only_once(loop: Loop) -> Ended:
+    """How a run of one pass ended: its task is done, or it is not."""
+    last = loop.journal.events(kinds=("pass.ended",), limit=1)[0].data
+    if last["outcome"] == "passed":
+        return Ended(reason="once", detail=str(last["reason"]))
+    return Ended(reason="unverified", detail=f"{last['outcome']}: {last['reason']}")
 
 
 def alone(loop: Loop, mine: Run, chosen: Chosen) -> Ended:
@@ -169,7 +180,7 @@ def one(loop: Loop, mine: Run, chosen: Chosen) -> Ended | None:
     number = int(loop.journal.note("pass/number") or 0) + 1
     begun = passes.score(loop, mine.id).begun + 1
     if chosen.state.step == "pivot":
-        tidy.take_back(loop, chosen.state, f"{chosen.task.id}: another approach")
+        tidy.take_back(loop, chosen.state.base, f"{chosen.task.id}: another approach")
     under = passes.start(loop, mine, chosen, number=number, count=begun, agent=agent)
     about = chosen.task.id or ("open run" if chosen.mode != "plan" else "")
     told = (f"pass {number}", about, chosen.mode, agent, chosen.task.title)
@@ -199,7 +210,10 @@ def after_pass(loop: Loop, mine: Run, came: Passed) -> Ended | None:
         tell_parked(loop, mine, came)
         if loop.settings.iterate.stop_on_help:
             return Ended(reason=state.status, detail=state.reason)
-    if passes.score(loop, mine.id).parked >= loop.settings.iterate.stuck:
+    standing = passes.score(loop, came.under.run)
+    if standing.unplanned >= loop.settings.iterate.stuck:
+        return Ended(reason="stuck", detail=f"{standing.unplanned} plans in a row came to nothing: {came.next.reason}")
+    if standing.parked >= loop.settings.iterate.stuck:
         return Ended(
             reason="stuck", detail=f"{loop.settings.iterate.stuck} tasks in a row were parked for want of success"
         )
