@@ -83,7 +83,8 @@ def _run(check: Check, number: int, tree: str, checkout: Checkout, means: Means)
     if known:
         means.tell(f"{check.name}: passed before on the same files")
         return _passed_before(check, checkout.sha, known, means.history / log, log)
-    means.tell(f"{check.name}: {check.command}")
+    # A check without a name of its own is called by its command.
+    means.tell(f"check: {check.command}" if check.command.startswith(check.name) else f"{check.name}: {check.command}")
     checkout.tidy()
     ran = checkout.shell(means.seen(), check.timeout or means.timeout, means.stop).run(
         check.command, means.history / log

@@ -67,9 +67,11 @@ def wait(cron: Cron) -> None:
 
 def crontab(cron: Cron, top: Path, args: Sequence[str], path: str) -> str:
     """A line for `crontab -e`; cron's own PATH would find no agent."""
-    log = shlex.quote(str(top / ".agent/history/schedule.log"))
+    history = str(top / ".agent/history")
+    log = shlex.quote(f"{history}/schedule.log")
+    words = f"mkdir -p {shlex.quote(history)} && {shlex.join(command_line(top, args))} >> {log} 2>&1"
     # A percent sign is a line break to cron.
-    words = f"{shlex.join(command_line(top, args))} >> {log} 2>&1".replace("%", r"\%")
+    words = words.replace("%", r"\%")
     return f"# add with `crontab -e`\nPATH={path}\n{cron.text} {words}"
 
 
@@ -77,7 +79,8 @@ def systemd(cron: Cron, top: Path, args: Sequence[str], path: str) -> str:
     """A service and its timer, with the commands that put them in place."""
     name = f"spiral-{top.name}"
     times = "\n".join(f"OnCalendar={value}" for value in calendar(cron))
-    words = " ".join(f'"{escaped(word)}"' for word in command_line(top, args))
+    # Only here a dollar sign stands for a variable.
+    words = " ".join(f'"{escaped(word)}"' for word in command_line(top, args)).replace("$", "$$")
     return f"""\
 # ~/.config/systemd/user/{name}.service
 [Unit]
@@ -107,4 +110,4 @@ WantedBy=timers.target
 
 def escaped(text: str) -> str:
     """A text as systemd takes it inside quotes."""
-    return text.replace("\\", "\\\\").replace('"', '\\"').replace("%", "%%").replace("$", "$$")
+    return text.replace("\\", "\\\\").replace('"', '\\"').replace("%", "%%")

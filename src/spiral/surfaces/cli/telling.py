@@ -6,9 +6,8 @@ import json
 import sys
 import time
 from collections import Counter, deque
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
@@ -23,6 +22,7 @@ if TYPE_CHECKING:
     from rich.console import RenderableType
 
     from spiral.loop.run import Ended
+    from spiral.ports import Journal
     from spiral.runner import Runner
 
 EVERY = 0.5
@@ -49,26 +49,30 @@ class Teller(Protocol):
         """The last word."""
 
 
-def last_line(ended: Ended) -> str:
-    """Why the run stopped, and what to type next."""
+def last_words(ended: Ended, journal: Journal) -> str:
+    """What the run came to, why it stopped, and what to type next."""
+    told = journal.events(kinds=("run.ended",), limit=1)
+    data = told[0].data if told else {}
+    sign = "≥ " if data.get("unknown") else "est. " if data.get("estimated") else ""
+    came = f"{data.get('passes', 0)} passes, {data.get('done', 0)} tasks done, {sign}${data.get('cost', 0):.2f}"
     why = f"{ended.reason}: {ended.detail}" if ended.detail else ended.reason
-    return f"{why}\nnext: {NEXT[ended.reason]}"
+    asking = ended.detail.partition(":")[0] if ended.reason == "decide" else ""
+    return f"{came}\n{why}\nnext: {NEXT[ended.reason].replace('ID', asking or 'ID')}"
 
 
-@dataclass
 class Lines:
     """One line after the other, each when it is told."""
 
-    clock: bool = True
+    def __init__(self, runner: Runner) -> None:
+        self.journal = runner.journal
 
     def tell(self, line: str) -> None:
         """Print it with the time."""
-        now = f"{datetime.now().astimezone():%H:%M:%S} " if self.clock else ""
-        click.echo(now + line)
+        click.echo(f"{datetime.now().astimezone():%H:%M:%S} {line}")
 
     def end(self, ended: Ended, code: int) -> None:  # noqa: ARG002 - the port's
-        """Print why it ended."""
-        click.echo(last_line(ended))
+        """Print what it came to."""
+        click.echo(last_words(ended, self.journal))
 
 
 class Objects:
@@ -114,11 +118,16 @@ class View:
         self.counts: Counter[str] = Counter()
         self.spend = ""
         self.began = time.monotonic()
+        self.keep: Callable[[str], None] = self.lines.append
+        """Prints above the view, where it stays."""
 
     def tell(self, line: str) -> None:
         """Take it in; the view draws itself several times a second."""
         self.lines.append(line)
         if line.startswith("pass "):
+            # A pass is told twice: when it begins, and with its outcome.
+            if line.partition(" ·")[0] == self.step.partition(" ·")[0]:
+                self.keep(line)
             self.step, self.check = line, ""
         elif " passed " in line or "exit code" in line:
             self.check = line
@@ -141,8 +150,8 @@ class View:
             self.spend = " · ".join(f"{one.what} {shown(one)}" for one in left(loop, mine).limits)
 
     def end(self, ended: Ended, code: int) -> None:  # noqa: ARG002 - the port's
-        """Print why it ended; the view is gone by then."""
-        click.echo(last_line(ended))
+        """Print what it came to; the view is gone by then."""
+        click.echo(last_words(ended, self.runner.journal))
 
     def __rich__(self) -> RenderableType:
         from rich.console import Group
@@ -171,11 +180,12 @@ def telling(runner: Runner, folder: Path, *, as_json: bool) -> Iterator[Teller]:
     if as_json:
         yield Objects(runner)
     elif not sys.stdout.isatty():
-        yield Lines()
+        yield Lines(runner)
     else:
         from rich.live import Live
 
         view = View(runner, folder)
         view.look()
-        with Live(view, refresh_per_second=4, transient=True):
+        with Live(view, refresh_per_second=4, transient=True) as live:
+            view.keep = lambda line: live.console.print(line, markup=False, highlight=False)
             yield view
