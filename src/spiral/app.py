@@ -227,7 +227,7 @@ class Memory:
             note_served(self.store, [hit.id for hit in found], self.store.home(scope), session)
         return found
 
-    def brief(self, task: str, *, budget: int = 0, session: str = "", recent: int = 0, **scope: Level) -> Brief:
+    def brief(self, task: str, /, *, budget: int = 0, session: str = "", recent: int = 0, **scope: Level) -> Brief:
         """A ready block of context for a task; `recent` keeps the last turns of the session verbatim."""
         from spiral.memory.brief import brief
         from spiral.memory.served import note_served

@@ -36,6 +36,7 @@ def test_ingest_brief_explain_forget(spiral: Run, tmp_path: Path) -> None:
     assert (told["episodes"], [item["outcome"] for item in told["memories"]]) == (1, ["added"])
     assert json.loads(spiral("ingest", str(file), "--session", "one", "--json").stdout)["episodes"] == 0
     assert "linter" in spiral("brief", "prepare a commit", "--budget", "300").stdout
+    assert "linter" in spiral("brief", "prepare a commit", "--run", "r", "--task", "T-1").stdout
     name = told["memories"][0]["id"]
     assert "is answer 1 of" in spiral("explain", "linter before committing", name).stdout
     change = json.loads(spiral("forget", name, "--json").stdout)["change"]
@@ -60,7 +61,7 @@ def test_export_import_status_reindex_doctor(spiral: Run, tmp_path: Path, repo: 
     inner.mkdir(parents=True)
     assert json.loads(spiral("status", "--json", cwd=inner).stdout)["memory"] == str(repo / ".agent/memory")
     assert "1 memories" in spiral("reindex").stdout
-    assert spiral("doctor").stdout == "all is well\n"
+    assert "✓ memory    1 memories in" in spiral("doctor").stdout
     (repo / ".agent/memory/memories/bad.md").write_text("---\nkind: [")
     assert "no closing ---" in spiral("doctor", code=2).stdout
 
