@@ -128,6 +128,7 @@ class View:
             # A pass is told twice: when it begins, and with its outcome.
             if line.partition(" ·")[0] == self.step.partition(" ·")[0]:
                 self.keep(line)
+                self.looked = 0.0
             self.step, self.check = line, ""
         elif " passed " in line or "exit code" in line:
             self.check = line
