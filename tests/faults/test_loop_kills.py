@@ -23,7 +23,7 @@ RUNS, TASKS, KILLS = (3, 60, 17) if SOAK else (1, 8, 10)
 
 def started(project: Project) -> subprocess.Popen[str]:
     """A runner in a process of its own."""
-    flags = json.dumps(project.flags(budget_passes=1_000))
+    flags = json.dumps(project.flags(budget_passes=1_000, iterate_retries=1, iterate_pivots=99))
     return subprocess.Popen(
         [sys.executable, str(DRIVE), str(project.folder), flags],
         stdout=subprocess.PIPE,
@@ -69,12 +69,20 @@ def test_a_run_that_is_killed_again_and_again_loses_nothing_and_does_nothing_twi
     project.script(
         *(
             {
+                "for": f"task {name}.", "write": {f"f{name}.txt": "wrong\n", f"extra{name}.txt": "x\n"},
+                "commit": "feat: wrong",
+                "say": f"<promise>{name}:DONE</promise>",
+            }
+            for name in names[::3]
+        ),
+        *(
+            {
                 "for": f"task {name}.", "write": {f"f{name}.txt": "right\n"}, "commit": f"feat: file {name}",
                 "sleep": 0.05,
                 "say": f"Wrote it.\nLearned: file {name} has to say right.\n<promise>{name}:DONE</promise>",
             }
             for name in names
-        )
+        ),
     )  # fmt: skip
     kills = 0
     while True:
@@ -96,6 +104,9 @@ def test_a_run_that_is_killed_again_and_again_loses_nothing_and_does_nothing_twi
     done = Counter(event.task for event in ended if event.data["outcome"] == "passed")
     assert done == dict.fromkeys(names, 1), "each task is done once"
     assert all((project.folder / f"f{name}.txt").read_text() == "right\n" for name in names)
+    interrupted = {event.task for event in ended if event.data["outcome"] == "error"}
+    left = {path.stem.removeprefix("extra") for path in project.folder.glob("extra*.txt")}
+    assert left <= interrupted, "what failed was taken back; what was interrupted is gone on with"
     subjects = Counter(subject for subject in project.log() if subject.startswith("feat: file"))
     assert set(subjects) == {f"feat: file {name}" for name in names}
     log = (project.folder / ".agent/logs/LOG.md").read_text()

@@ -18,9 +18,9 @@ from spiral.loop.plan import planned
 from spiral.loop.planting import plant
 from spiral.loop.signature import same_approach, same_failure, signature, sketch
 from spiral.loop.sweep import put_back
-from spiral.work import Attempt, Check, CheckResult, Effort, Expense, Opinion, Order, Task, Verdict
+from spiral.work import UNUSED, Attempt, Check, CheckResult, Effort, Expense, Opinion, Order, Task, Verdict
 
-FATAL = ("limit", "signin", "missing", "stopped")
+FATAL = (*UNUSED, "stopped")
 DIFF = 60_000
 
 
@@ -235,6 +235,8 @@ def plan_verdict(loop: Loop, under: Pass, attempt: Attempt) -> Verdict:
     if attempt.promise is not None and attempt.promise.kind in ("blocked", "decide"):
         return Verdict(outcome="nothing", sha=attempt.head, reason=attempt.promise.text)
     tasks, fault = planned(attempt.answer.text)
+    if under.draft and not fault:
+        return Verdict(outcome="nothing", sha=attempt.head, reason=f"a draft of {len(tasks)} tasks, not written down")
     names, fault = ((), fault) if fault else plant(loop, under, tasks)
     if fault:
         return Verdict(outcome="failed", sha=attempt.head, reason=fault, signature=fault)
