@@ -21,7 +21,7 @@ VERBS = {
     "measuring": ("bench",),
 }
 HELP = {
-    "demo": "Show the memory at work, in a folder of its own.",
+    "demo": "See a loop without memory and with it, on a real repository.",
     "config": "Show every setting and where it came from.",
     "status": "Show where the memory is and how much it holds.",
     "doctor": "Look for what is wrong and say how to cure it.",
