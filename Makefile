@@ -21,6 +21,7 @@ check: $(STAMP)
 format: $(STAMP)
 	$(VENV)/bin/ruff format src tests examples
 	$(VENV)/bin/ruff check --fix src tests examples
+	$(PY) -m spiral.surfaces.cli.manual > docs/cli.md
 
 soak: $(STAMP)
 	SOAK=1 $(PY) -m pytest -q tests/faults -m "soak or not soak"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -14,7 +14,6 @@ from spiral.runner import Runner
 from spiral.work import Event, TaskState
 
 AGENT = Path(__file__).parent / "agents" / "scripted.py"
-Step = dict[str, object]
 
 
 def git(folder: Path, *args: str) -> str:
@@ -31,7 +30,7 @@ class Project:
     lines: list[str] = field(default_factory=list)
     settings: dict[str, object] = field(default_factory=dict)
 
-    def tasks(self, *tasks: dict[str, object]) -> None:
+    def tasks(self, *tasks: Mapping[str, object]) -> None:
         """Write the task list."""
         agent = self.folder / ".agent"
         (agent / "tasks").mkdir(parents=True, exist_ok=True)
@@ -42,7 +41,7 @@ class Project:
         for task in tasks:
             (agent / "tasks" / f"TASK-{task['id']}.json").write_text(json.dumps(task, indent=2) + "\n")
 
-    def script(self, *steps: Step, name: str = "scripted") -> None:
+    def script(self, *steps: Mapping[str, object], name: str = "scripted") -> None:
         """What the agent of that name does, call by call."""
         folder = self.scripts / name
         folder.mkdir(parents=True, exist_ok=True)

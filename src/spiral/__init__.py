@@ -9,12 +9,30 @@ if TYPE_CHECKING:
     from spiral.app import Memory
     from spiral.errors import SpiralError
     from spiral.model import Episode, Evidence, Hit, Message, Recall, Scope, Statement, Version
+    from spiral.runner import Runner
+    from spiral.work import Answer, Order, Usage
 
 __version__ = "0.1.0"
-__all__ = ["Episode", "Evidence", "Hit", "Memory", "Message", "Recall", "Scope", "SpiralError", "Statement", "Version"]
+__all__ = [
+    "Answer",
+    "Episode",
+    "Evidence",
+    "Hit",
+    "Memory",
+    "Message",
+    "Order",
+    "Recall",
+    "Runner",
+    "Scope",
+    "SpiralError",
+    "Statement",
+    "Usage",
+    "Version",
+]
 
 # Importing the package stays cheap: each name is loaded when it is first asked for.
-HOMES = {"Memory": "spiral.app", "SpiralError": "spiral.errors"}
+HOMES = {"Memory": "spiral.app", "Runner": "spiral.runner", "SpiralError": "spiral.errors"}
+HOMES |= dict.fromkeys(("Answer", "Order", "Usage"), "spiral.work")
 
 
 def __getattr__(name: str) -> object:

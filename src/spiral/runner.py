@@ -3,22 +3,31 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from datetime import UTC, datetime
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from shutil import which
 from types import TracebackType
 from typing import TYPE_CHECKING
 
+from spiral import __version__
 from spiral.app import Memory, open_journal
 from spiral.backends import load
 from spiral.config import Settings, read
-from spiral.errors import MissingToolError, NotFoundError, UsageError
+from spiral.errors import ConfigError, MissingToolError, NotFoundError, UsageError
 from spiral.loop.codec import noun
 from spiral.loop.context import Asked, Loop, Run
 from spiral.loop.git import Repo
+from spiral.loop.hydrate import rooms
 from spiral.ports import Agent, Journal
-from spiral.work import Answer, Order
+from spiral.sources import closest
+from spiral.tables import BudgetSettings
+from spiral.work import Answer, Event, Order, Task
 
 if TYPE_CHECKING:
+    # The surfaces, which see no backend, name it from here.
+    from spiral.backends.agents.probe import Found as Found  # noqa: PLC0414
+    from spiral.loop.preview import Preview
     from spiral.loop.run import Ended
 
 Function = Callable[[Order, Callable[[str], None]], Answer | str]
@@ -31,6 +40,70 @@ def silent(_line: str) -> None:
 def nothing() -> Asked:
     """Wants nothing."""
     return ""
+
+
+def installed_agents(settings: Settings) -> list[Found]:
+    """The agents that are on this machine, with version and sign-in as far as one can tell."""
+    from spiral.backends.agents.probe import installed
+    from spiral.backends.agents.table import adapters
+
+    return installed(adapters(settings.act.agents), settings.environ, settings.act.env)
+
+
+def settings_faults(settings: Settings) -> list[str]:
+    """What is wrong with the settings of the loop: names that nobody has, programs that are not there."""
+    from spiral.backends.agents.sandbox import BWRAP, wrapper
+    from spiral.backends.agents.table import adapters
+
+    found: list[str] = []
+    try:
+        table = adapters(settings.act.agents)
+        words = wrapper(settings.act.sandbox)
+        rooms(settings.hydrate)
+    except ConfigError as fault:
+        return [str(fault)]
+    path = settings.environ.get("PATH")
+    for name, value in {
+        "act.agent": settings.act.agent,
+        "act.fallback": settings.act.fallback,
+        "iterate.pivot_agent": settings.iterate.pivot_agent,
+        "verify.checker": settings.verify.checker,
+    }.items():
+        if value in ("", "auto", "none"):
+            continue
+        if value not in table:
+            found.append(f"{name}: unknown agent {value!r}; {closest(value, tuple(table))}")
+        elif not which(table[value].command[0], path=path):
+            found.append(f"{name}: {table[value].command[0]!r} is not installed; install it, or choose another agent")
+    box = BWRAP if settings.act.sandbox == BWRAP else next(iter(words), "")
+    if box and not which(box, path=path):
+        found.append(f"act.sandbox: {box!r} is not installed; install it, or set act.sandbox to none")
+    return found
+
+
+def still_runs(command_json: Path) -> bool:
+    """Whether an agent of which this was written down outlived its runner."""
+    from spiral.backends.agents.group import outlived
+
+    return outlived(command_json)
+
+
+def end_agent(command_json: Path) -> bool:
+    """End an agent that outlived its runner; whether there was one."""
+    from spiral.backends.agents.group import end_orphan
+
+    return end_orphan(command_json)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Planned:
+    """What came of a planning pass."""
+
+    ended: Ended
+    tasks: tuple[Task, ...]
+    """Those of the plan, with the ids that they have in the list; a draft's have the agent's own."""
+    fault: str = ""
+    """Why there is no plan."""
 
 
 class Runner:
@@ -126,18 +199,71 @@ class Runner:
         asked: Callable[[], Asked] = nothing,
     ) -> Ended:
         """Run passes until a reason to stop."""
-        from spiral.loop.run import new_run, run
+        from spiral.loop.run import run
 
         loop = self.loop(tell, asked)
-        agent = self.maker()
-        mine = new_run(
-            loop, agent=agent, checker=self.checker(agent), fallback=self.settings.act.fallback, only=task, args=args,
-            passes=passes,
-        )  # fmt: skip
-        return run(loop, mine, once=once)
+        return run(loop, self.fresh(loop, task=task, args=args, passes=passes), once=once)
 
-    def resume(self, *, tell: Callable[[str], None] = silent, asked: Callable[[], Asked] = nothing) -> Ended:
-        """Go on with the last run, with its own bounds and what it has used up of them."""
+    def fresh(self, loop: Loop, *, task: str = "", args: tuple[str, ...] = (), passes: int = 0) -> Run:
+        """A run that has not begun."""
+        from spiral.loop.run import new_run
+
+        agent = self.maker()
+        return new_run(
+            loop, agent=agent, checker=self.checker(agent), fallback=self.settings.act.fallback, only=task, args=args,
+            passes=passes, version=__version__,
+        )  # fmt: skip
+
+    def preview(self, *, passes: int = 0, task: str = "") -> Preview:
+        """What a run would do first, without doing it."""
+        from spiral.loop.preview import preview
+
+        loop = self.loop()
+        return preview(loop, self.fresh(loop, task=task, passes=passes))
+
+    def plan(
+        self,
+        text: str,
+        *,
+        prd: bool = False,
+        draft: bool = False,
+        args: tuple[str, ...] = (),
+        tell: Callable[[str], None] = silent,
+        asked: Callable[[], Asked] = nothing,
+    ) -> Planned:
+        """One planning pass: from a text to tasks in the list, or only shown when it is a draft."""
+        from spiral.loop.discover import planning
+        from spiral.loop.plan import planned
+        from spiral.loop.run import run
+        from spiral.loop.tasks import load as load_tasks
+
+        loop = self.loop(tell, asked)
+        mine = self.fresh(loop, args=args, passes=1)
+        known = {task.id for task in load_tasks(loop.folder).tasks}
+        ended = run(loop, mine, only=planning(text, prd=prd, draft=draft))
+        last = self.journal.events(run=mine.id, kinds=("pass.ended",), limit=1)
+        if not last:
+            return Planned(ended=ended, tasks=(), fault=ended.detail)
+        if draft:
+            message = (loop.folder / "history" / mine.id / last[0].pass_id / "final.md").read_text("utf-8")
+            tasks, fault = planned(message)
+            return Planned(ended=ended, tasks=tasks, fault=fault)
+        made = tuple(task for task in load_tasks(loop.folder).tasks if task.id not in known)
+        passed = last[0].data["outcome"] == "passed"
+        return Planned(ended=ended, tasks=made, fault="" if passed else str(last[0].data["reason"]))
+
+    def resume(
+        self,
+        *,
+        given: Mapping[str, object] | None = None,
+        tell: Callable[[str], None] = silent,
+        asked: Callable[[], Asked] = nothing,
+    ) -> Ended:
+        """Go on with the last run, with its own bounds and what it has used up of them.
+
+        `given`: bounds (`cost`, `hours`, `tokens`, `passes`) that take the place of its own.
+        """
+        from spiral.loop.passes import score
         from spiral.loop.run import run
 
         name = self.journal.note("run/last")
@@ -145,7 +271,13 @@ class Runner:
         if not begun:
             raise NotFoundError("there is no run to resume; `spiral run` starts one")
         mine = noun(Run, begun[0].data["run"])  # type: ignore[arg-type]
-        return run(self.loop(tell, asked), mine, resumed=True)
+        loop = self.loop(tell, asked)
+        # The hours of the budget are hours of work: the time between a crash and now is none.
+        done = timedelta(seconds=score(loop, mine.id).seconds)
+        bounds = {**noted_bounds(begun[0]), **(given or {})}
+        budget: BudgetSettings = replace(self.settings.budget, **bounds)  # type: ignore[arg-type]
+        settings = replace(self.settings, budget=budget)
+        return run(replace(loop, settings=settings), replace(mine, began=loop.clock() - done, passes=0), resumed=True)
 
     def maker(self) -> str:
         """The agent that does the work."""
@@ -169,6 +301,13 @@ class Runner:
             self.agents[name]
             return name
         return next((other for other in self.auto() if other != maker), maker)
+
+
+def noted_bounds(began: Event) -> dict[str, object]:
+    """The bounds that a run began with."""
+    noted = began.data.get("budget")
+    names = ("passes", "hours", "cost", "tokens")
+    return {name: noted[name] for name in names if name in noted} if isinstance(noted, dict) else {}
 
 
 class Both(Mapping[str, Agent]):

@@ -119,9 +119,14 @@ class Usage:
         )
 
 
-End = Literal["finished", "failed", "timeout", "silent", "turns", "budget", "limit", "signin", "missing", "stopped"]
+End = Literal[
+    "finished", "failed", "timeout", "silent", "turns", "budget", "limit", "signin", "missing", "sandbox", "stopped"
+]
 """How an agent's process ended: by itself (`finished`, or `failed` with an error); ended by the runner for its time,
-its silence, its turns or its cost; by a rate limit; for want of a sign-in or of the program; by a person."""
+its silence, its turns or its cost; by a rate limit; for want of a sign-in, of the program or of its sandbox; by a
+person."""
+UNUSED: tuple[End, ...] = ("limit", "signin", "missing", "sandbox")
+"""Ends at which the agent never got to work: no pass is counted, and nothing is learned."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -361,7 +361,7 @@ def test_a_sandbox_that_is_not_installed_is_named(tmp_path: Path) -> None:
     bare.mkdir()
     agent = agents(environ={"PATH": str(bare)}, agents={"mine": {"command": ["mine"]}}, sandbox="bwrap")["mine"]
     answer = agent.act(order(tmp_path / "work"), quiet, never)
-    assert (answer.end, "install bubblewrap" in answer.detail) == ("missing", True)
+    assert (answer.end, "install bubblewrap" in answer.detail) == ("sandbox", True)
 
 
 def test_a_sandbox_of_ones_own_wraps_the_command(tmp_path: Path) -> None:

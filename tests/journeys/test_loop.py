@@ -10,8 +10,13 @@ import pytest
 from loop_project import Project, git, make_project
 
 CHECK = "test -f one.txt && grep -q right one.txt"
-ONE = {"id": "1", "title": "Write one", "checks": [CHECK], "acceptanceCriteria": ["one.txt says right"]}
-TWO = {"id": "2", "title": "Write two", "checks": ["grep -q right two.txt"], "dependencies": ["1"]}
+ONE: dict[str, object] = {
+    "id": "1",
+    "title": "Write one",
+    "checks": [CHECK],
+    "acceptanceCriteria": ["one.txt says right"],
+}
+TWO: dict[str, object] = {"id": "2", "title": "Write two", "checks": ["grep -q right two.txt"], "dependencies": ["1"]}
 
 
 @pytest.fixture
@@ -276,3 +281,122 @@ def test_dirty_work_of_the_user_is_not_touched(project: Project) -> None:
     (project.folder / "README.md").write_text("mine\n")
     with pytest.raises(UsageError, match=r"1 files are not committed \(README.md…\)"):
         project.run()
+
+
+def test_steering_reaches_the_next_pass_until_it_is_taken_back(project: Project) -> None:
+    from datetime import UTC, datetime
+
+    from spiral.loop.steering import steer, take_back
+    from spiral.runner import Runner
+
+    project.tasks(ONE)
+    (project.folder / ".agent/STEERING.md").write_text(
+        "<!-- what you write here is told to every pass -->\nUse tabs.\n"
+    )
+    project.script(writes("one.txt", "wrong", "1"), writes("one.txt", "wronger", "1"), writes("one.txt", "right", "1"))
+    with Runner.open(project.folder, flags=project.flags()) as runner:
+        name = steer(runner.journal, "Write in capitals.", run="", now=datetime.now(UTC))
+    project.run(once=True)
+    with Runner.open(project.folder, flags=project.flags()) as runner:
+        take_back(runner.journal, name)
+    project.run(once=True)
+    first, second = project.prompts()
+    assert "Use tabs." in first
+    assert "what you write here" not in first
+    assert ("Write in capitals." in first, "Write in capitals." in second) == (True, False)
+
+
+def test_an_open_run_that_completed_does_not_end_the_next_one_at_once(project: Project) -> None:
+    (project.folder / ".agent").mkdir()
+    (project.folder / ".agent/PROMPT.md").write_text("Make one.txt say right.\n")
+    step = {"write": {"one.txt": "right"}, "commit": "feat: do", "say": "<promise>COMPLETE</promise>"}
+    project.script(step, {**step, "write": {"one.txt": "right too"}})
+    checks = json.dumps([CHECK])
+    assert project.run(verify_checks=checks).reason == "complete"
+    assert project.run(verify_checks=checks).reason == "complete"
+    assert len(project.prompts()) == 2
+
+
+def test_a_run_ends_when_the_command_that_it_is_for_succeeds(project: Project) -> None:
+    project.tasks(ONE, {**TWO, "dependencies": []})
+    project.script(writes("one.txt", "right", "1"), writes("two.txt", "right", "2"))
+    ended = project.run(iterate_until="test -f one.txt")
+    assert (ended.reason, ended.detail) == ("complete", "`test -f one.txt` succeeds")
+    assert project.outcomes() == [("1", "passed")]
+
+
+def test_a_folder_that_was_made_for_a_ralph_loop_runs_unchanged(project: Project) -> None:
+    agent = project.folder / ".agent"
+    (agent / "tasks").mkdir(parents=True)
+    (agent / "PROMPT.md").write_text("Study .agent/tasks.json, do the next task, run the tests, commit.\n")
+    table = [
+        {
+            "id": "US-1",
+            "title": "Write one",
+            "category": "feature",
+            "specFilePath": ".agent/tasks/US-1.md",
+            "passes": False,
+        },
+        {"id": "US-2", "title": "Old work", "category": "feature", "passes": True, "custom": {"kept": [1, 2]}},
+    ]
+    text = json.dumps(table, indent=4)
+    (agent / "tasks.json").write_text(text)
+    (agent / "tasks/US-1.md").write_text("one.txt must say right.\n")
+    git(project.folder, "add", "-A")
+    git(project.folder, "commit", "-qm", "chore: a ralph folder")
+    project.script(
+        {"write": {"one.txt": "right"}, "commit": "feat: one", "say": "<promise>US-1:DONE</promise>"},
+    )
+    assert project.run(verify_checks=json.dumps([CHECK])).reason == "complete"
+    assert "one.txt must say right." in project.prompts()[0]
+    assert project.prompts()[0].startswith("Study .agent/tasks.json")
+    assert (agent / "tasks.json").read_text() == text.replace('"passes": false', '"passes": true')
+
+
+def test_an_agent_that_is_not_there_or_not_signed_in_ends_the_run_with_its_own_code(project: Project) -> None:
+    project.tasks(ONE)
+    project.script(writes("one.txt", "right", "1"))
+    agents = {"ghost": {"command": ["no-such-program-anywhere"]}}
+    ended = project.run(act_agent="ghost", act_agents=json.dumps(agents))
+    assert (ended.reason, ended.code) == ("missing", 6)
+    assert "no-such-program-anywhere" in ended.detail
+    assert project.states()["1"].status == "open"
+    assert project.run().reason == "complete"
+
+
+def test_who_waits_for_a_person_is_told_once(project: Project, tmp_path: Path) -> None:
+    project.tasks(ONE)
+    project.script({"say": "Hm.\n<promise>BLOCKED:no database here</promise>", "tools": 1})
+    told = tmp_path / "told.jsonl"
+    command = f"cat >> {told}; echo >> {told}"
+    for _ in range(2):
+        project.run(notify_command=command, notify_on=json.dumps(["blocked"]))
+    lines = [json.loads(line) for line in told.read_text().splitlines()]
+    assert [(line["event"], line["task"], line["reason"]) for line in lines] == [("blocked", "1", "no database here")]
+
+
+def test_a_failed_pass_never_yields_a_verified_memory(project: Project) -> None:
+    project.tasks(ONE)
+    said = "Learned: the greeter reads one.txt at start-up.\n<promise>1:DONE</promise>"
+    project.script(writes("one.txt", "wrong", "1", say=said))
+    project.run(passes=1)
+    memories = "\n".join(path.read_text() for path in (project.folder / ".agent/memory/memories").rglob("*.md"))
+    assert "the greeter reads one.txt" in memories
+    assert "authority: verified" not in memories
+
+
+def test_what_was_served_is_not_learned_again_as_news(project: Project) -> None:
+    project.tasks(ONE, TWO)
+    lesson = "The greeter of the shop reads its words from one.txt at start-up."
+    project.script(
+        writes("one.txt", "right", "1", say=f"Learned: {lesson}\n<promise>1:DONE</promise>"),
+        writes("two.txt", "right", "2", say=f"Learned: {lesson}\n<promise>2:DONE</promise>"),
+    )
+    assert project.run().reason == "complete"
+    assert lesson in project.prompts()[1]
+    found = [
+        path
+        for path in (project.folder / ".agent/memory/memories").rglob("*.md")
+        if f"\n{lesson}\n" in path.read_text()
+    ]
+    assert len(found) == 1

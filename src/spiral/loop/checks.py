@@ -57,7 +57,8 @@ def run_checks(checks: Sequence[Check], sha: str, checkout: Checkout, means: Mea
     When the set-up fails there is nothing to run them in: then its result alone comes back. A retry runs again what
     did not pass.
     """
-    tree = checkout.repo.tree_of(sha)
+    # The runner's own commits change `.agent/` alone, which no check is about.
+    tree = checkout.repo.content_of(sha, without=".agent")
     checkout.at(sha)
     if means.setup:
         means.tell(f"set-up: {means.setup}")
@@ -82,7 +83,8 @@ def _run(check: Check, number: int, tree: str, checkout: Checkout, means: Means)
     if known:
         means.tell(f"{check.name}: passed before on the same files")
         return _passed_before(check, checkout.sha, known, means.history / log, log)
-    means.tell(f"{check.name}: {check.command}")
+    # A check without a name of its own is called by its command.
+    means.tell(f"check: {check.command}" if check.command.startswith(check.name) else f"{check.name}: {check.command}")
     checkout.tidy()
     ran = checkout.shell(means.seen(), check.timeout or means.timeout, means.stop).run(
         check.command, means.history / log

@@ -69,6 +69,8 @@ class Run:
     args: tuple[str, ...] = ()
     passes: int = 0
     """Most passes of this run; 0: what the settings say."""
+    version: str = ""
+    """Of the Spiral that began it."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -82,6 +84,10 @@ class Score:
     """Tasks that were finished."""
     parked: int = 0
     """Tasks parked in a row for want of success."""
+    unplanned: int = 0
+    """Planning passes in a row that came to nothing."""
+    seconds: float = 0.0
+    """Spent in passes; what lies between a crash and its resumption does not count."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -102,6 +108,8 @@ class Pass:
     why: str = ""
     """Why it is a planning pass."""
     prd: str = ""
+    draft: bool = False
+    """The plan is only shown, not put into the task list."""
 
     def event(self, kind: EventKind, at: datetime, data: Mapping[str, object]) -> Event:
         """A milestone of this pass; the same milestone always has the same id."""

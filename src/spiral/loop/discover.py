@@ -15,6 +15,7 @@ from spiral.loop.tasks import TaskList
 from spiral.tables import DiscoverSettings
 from spiral.work import Mode, Task, TaskState
 
+NO_TASK = 'there is no task; `spiral tasks add "…"` adds one, `spiral plan FILE` makes them from a text'
 PRDS = ("prd/PRD.md", "PRD.md", "prd.md")
 
 
@@ -29,6 +30,8 @@ class Chosen:
     """Why it is a planning pass."""
     prd: str = ""
     """What stands for the PRD that is planned from."""
+    draft: bool = False
+    """The plan is only shown, not put into the task list."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -77,11 +80,19 @@ def discover(
     return Chosen(task=task, state=state, mode=task.mode)
 
 
+def planning(text: str, *, prd: bool, draft: bool) -> Chosen:
+    """A planning pass that a person asks for; `prd`: the text is the project's PRD, which counts as planned then."""
+    task = Task(id="", title="Plan the work", description=text)
+    known = digest(text) if prd else ""
+    return Chosen(task=task, state=TaskState(), mode="plan", why="asked for", prd=known, draft=draft)
+
+
 def is_open_run(tasks: TaskList, settings: DiscoverSettings, agent: Path) -> bool:
-    """Whether the run has no task list: a prompt, checks and a budget."""
+    """Whether the run has no task list, not even an empty one: a prompt, checks and a budget."""
     if settings.kind != "auto":
         return settings.kind == "open"
-    return not tasks.tasks and not any((agent / name).exists() for name in PRDS) and (agent / "PROMPT.md").exists()
+    listed = tasks.tasks or (agent / "tasks.json").exists() or any((agent / name).exists() for name in PRDS)
+    return not listed and (agent / "PROMPT.md").exists()
 
 
 def plan_wanted(tasks: TaskList, settings: DiscoverSettings, agent: Path, planned: str) -> tuple[str, str]:
@@ -106,7 +117,7 @@ def idle(tasks: Sequence[Task], states: Mapping[str, TaskState], only: str) -> I
     mine = [task for task in tasks if not only or task.id == only]
     standing = {task.id: states[task.id] for task in mine}
     if not mine:
-        return Idle(reason="empty", detail=f"there is no task {only!r}" if only else "there is no task")
+        return Idle(reason="empty", detail=f"there is no task {only!r}" if only else NO_TASK)
     if all(state.status in ("done", "skipped") for state in standing.values()):
         return Idle(reason="complete")
     asked = [f"{name}: {state.reason}" for name, state in standing.items() if state.status == "decide"]

@@ -51,6 +51,8 @@ POLICIES: Mapping[str, Mapping[str, int]] = {
         "log": 1200,
     },
 }  # fmt: skip
+PLANNED = 16_000
+"""Room for the text that a planning pass plans from: what is cut off would never become a task."""
 TAILS = ("log",)
 """Sections of which the end matters more than the beginning."""
 
@@ -114,9 +116,11 @@ class Briefing:
     """Ids of the memories in it."""
 
 
-def rooms(settings: HydrateSettings) -> Mapping[str, int]:
-    """Most tokens of each section: the policy's, and the user's numbers over it."""
+def rooms(settings: HydrateSettings, mode: Mode = "implement") -> Mapping[str, int]:
+    """Most tokens of each section: the policy's, and the user's numbers over it. What is planned from comes whole."""
     chosen = dict(POLICIES[settings.policy])
+    if mode == "plan":
+        chosen["task"] = PLANNED
     for name, most in settings.sections.items():
         if name not in SECTIONS:
             raise ConfigError(f"hydrate.sections: unknown section {name!r}; {closest(name, SECTIONS)}")
@@ -130,7 +134,7 @@ def rooms(settings: HydrateSettings) -> Mapping[str, int]:
 
 def hydrate(inputs: Inputs, settings: HydrateSettings) -> Briefing:
     """The briefing. Pure: the same inputs and settings give the same bytes."""
-    room = rooms(settings)
+    room = rooms(settings, inputs.mode)
     parts: list[str] = []
     manifest: list[Section] = []
     served: tuple[str, ...] = ()
@@ -160,10 +164,15 @@ def rendered(inputs: Inputs, name: str, room: int) -> tuple[str, str]:
 
 
 def instructions(inputs: Inputs, _room: int) -> tuple[str, str]:
-    """The project's own prompt, or ours for the mode; a planning pass always has ours, which asks for JSON."""
+    """The project's own prompt, or ours for the mode; a planning pass always has ours, which asks for JSON.
+
+    Where the project's begins with ours for `implement`, as `spiral init` writes it, ours for the mode takes its place.
+    """
     own = inputs.texts.get("prompt")
     if own is not None and own.text.strip() and inputs.mode != "plan":
-        return own.source, own.text
+        begun = prompts.instructions("implement")
+        rest = own.text.removeprefix(begun)
+        return own.source, own.text if rest == own.text else prompts.instructions(inputs.mode) + rest
     return f"built in: {inputs.mode}", prompts.instructions(inputs.mode)
 
 

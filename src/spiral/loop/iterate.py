@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from spiral.tables import IterateSettings, VerifySettings
-from spiral.work import Attempt, Effort, TaskState, Verdict
+from spiral.work import UNUSED, Attempt, Effort, TaskState, Verdict
 
 Turn = Literal["done", "again", "retry", "pivot", "split", "park"]
 """`again`: a fresh pass goes on, because nothing was wrong with the approach."""
@@ -56,7 +56,7 @@ def iterate(
 def blameless(attempt: Attempt, verdict: Verdict) -> bool:
     """Whether the pass ended for a reason that says nothing about its approach."""
     end = attempt.answer.end
-    if end in ("limit", "stopped", "signin", "missing"):
+    if end in (*UNUSED, "stopped"):
         return True
     return end in ("turns", "budget", "timeout") and bool(attempt.files) and not verdict.repeats
 

@@ -18,7 +18,7 @@ from spiral.loop.iterate import Next, iterate
 from spiral.loop.signature import sketch
 from spiral.loop.sweep import begin as begin_work
 from spiral.memory.served import note_served
-from spiral.work import Answer, Attempt, Effort, Expense, TaskState, Usage, Verdict
+from spiral.work import UNUSED, Answer, Attempt, Effort, Expense, TaskState, Usage, Verdict
 
 Left = Callable[[], Budget]
 """What is left of the budget at the moment it is called."""
@@ -47,6 +47,7 @@ def start(loop: Loop, run: Run, chosen: Chosen, *, number: int, count: int, agen
     under = Pass(
         id=f"{run.id}-{count:04d}", number=number, run=run.id, task=chosen.task, state=state, mode=chosen.mode,
         agent=agent, start=begun, began=loop.clock(), why=chosen.why, prd=chosen.prd,
+        draft=chosen.draft,
     )  # fmt: skip
     data = {
         "number": number, "mode": chosen.mode, "step": state.step, "agent": agent, "base": begun.base,
@@ -56,7 +57,7 @@ def start(loop: Loop, run: Run, chosen: Chosen, *, number: int, count: int, agen
         OPEN: dump(under), "pass/number": str(number), "pass/task": chosen.task.id,
         f"score/{run.id}": dump(replace(score(loop, run.id), begun=count)),
     }  # fmt: skip
-    states = {} if chosen.prd else {chosen.task.id: state}
+    states = {} if chosen.mode == "plan" and not chosen.task.id else {chosen.task.id: state}
     loop.journal.record([under.event("pass.started", under.began, data)], states=states, notes=notes)
     return under
 
@@ -67,14 +68,23 @@ def score(loop: Loop, run: str) -> Score:
     return load(Score, text) if text else Score()
 
 
-def scored(before: Score, came: Next, attempt: Attempt, *, counted: bool) -> Score:
+def scored(before: Score, under: Pass, came: Next, attempt: Attempt, *, counted: bool, seconds: float) -> Score:
     """How the run stands after a pass. A call for help is no want of success."""
+    if under.mode == "plan":
+        unplanned = 0 if came.turn == "done" else before.unplanned + counted
+        return replace(before, counted=before.counted + counted, unplanned=unplanned, seconds=before.seconds + seconds)
     parked = before.parked
     if came.turn == "done":
         parked = 0
     elif came.turn == "park" and not attempt.promise:
         parked += 1
-    return replace(before, counted=before.counted + counted, done=before.done + (came.turn == "done"), parked=parked)
+    return replace(
+        before,
+        counted=before.counted + counted,
+        done=before.done + (came.turn == "done"),
+        parked=parked,
+        seconds=before.seconds + seconds,
+    )
 
 
 def fresh_base(loop: Loop, chosen: Chosen) -> bool:
@@ -106,6 +116,23 @@ def work(loop: Loop, run: Run, under: Pass, left: Left, *, resumed: bool = False
     )
 
 
+def inputs_of(loop: Loop, under: Pass, tried: tuple[Effort, ...], budget: Budget) -> tuple[Inputs, gather.Remembered]:
+    """Everything that the briefing is made of, as it is now; writes nothing."""
+    page = loop.store.folder.root / "MEMORY.md"
+    texts = gather.texts(loop.place.project, page, under.task, steering.steering(loop.folder, loop.journal))
+    texts["git"] = Text(source="git", text=loop.repo.state_text())
+    if under.state.answer:
+        texts["answer"] = Text(source="journal", text=f"{under.state.reason}\n\n{under.state.answer}")
+    known = gather.Remembered()
+    if loop.settings.hydrate.memory:
+        known = gather.remembered(loop.store, loop.scope, under.task, tried)
+    inputs = Inputs(
+        pass_id=under.id, number=under.number, mode=under.mode, task=under.task, state=under.state, left=budget.line(),
+        ends=ENDS, texts=texts, known=known.known, efforts=tried, attempt=under.state.passes,
+    )  # fmt: skip
+    return inputs, known
+
+
 def hydrated(
     loop: Loop, under: Pass, tried: tuple[Effort, ...], budget: Budget, before: Mapping[str, object] | None
 ) -> Briefing:
@@ -113,16 +140,7 @@ def hydrated(
     settings = loop.settings.hydrate
     if before is not None:
         return hydrate(load(Inputs, loop.journal.kept(str(before["inputs"]))), settings)
-    page = loop.store.folder.root / "MEMORY.md"
-    texts = gather.texts(loop.place.project, page, under.task, steering.steering(loop.folder, loop.journal))
-    texts["git"] = Text(source="git", text=loop.repo.state_text())
-    if under.state.answer:
-        texts["answer"] = Text(source="journal", text=f"{under.state.reason}\n\n{under.state.answer}")
-    known = gather.remembered(loop.store, loop.scope, under.task, tried) if settings.memory else gather.Remembered()
-    inputs = Inputs(
-        pass_id=under.id, number=under.number, mode=under.mode, task=under.task, state=under.state, left=budget.line(),
-        ends=ENDS, texts=texts, known=known.known, efforts=tried, attempt=under.state.passes,
-    )  # fmt: skip
+    inputs, known = inputs_of(loop, under, tried, budget)
     briefing = hydrate(inputs, settings)
     folder = history.pass_folder(loop.folder, under.run, under.id)
     history.write(folder / "briefing.md", briefing.text)
@@ -217,11 +235,7 @@ def summary(message: str) -> str:
 def learn(loop: Loop, under: Pass, attempt: Attempt, verdict: Verdict, effort: Effort) -> None:
     """Keep what the pass taught. Content ids make a retry change nothing."""
     made: tuple[str, ...] = ()
-    if (
-        loop.settings.consolidate.learn
-        and under.mode != "plan"
-        and attempt.answer.end not in ("limit", "signin", "missing")
-    ):
+    if loop.settings.consolidate.learn and under.mode != "plan" and attempt.answer.end not in UNUSED:
         made = consolidate(loop.store, loop.scope, under.task, attempt, verdict, effort)
         loop.wrote()
     loop.journal.record([under.event("pass.consolidated", loop.clock(), {"memories": list(made)})])
@@ -231,7 +245,7 @@ def finish(
     loop: Loop, under: Pass, attempt: Attempt, verdict: Verdict, came: Next, effort: Effort, began: float
 ) -> bool:
     """Record the end of the pass with the task's new state, in one transaction: from here on it has happened."""
-    counted = attempt.answer.end not in ("limit", "signin", "missing")
+    counted = attempt.answer.end not in UNUSED
     now = loop.clock()
     usage = sum((one.usage for one in loop.journal.expenses(run=under.run) if one.pass_id == under.id), Usage())
     seconds = (now - under.began).total_seconds()
@@ -245,7 +259,8 @@ def finish(
     }  # fmt: skip
     events = [under.event("pass.ended", now, data)]
     states: dict[str, TaskState] = {}
-    notes = {OPEN: "", f"score/{under.run}": dump(scored(score(loop, under.run), came, attempt, counted=counted))}
+    standing = scored(score(loop, under.run), under, came, attempt, counted=counted, seconds=seconds)
+    notes = {OPEN: "", f"score/{under.run}": dump(standing)}
     if under.mode == "plan":
         if verdict.passed and under.prd:
             notes["plan/prd"] = under.prd

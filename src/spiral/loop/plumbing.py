@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 import signal
 import subprocess
@@ -90,11 +91,22 @@ class Git:
         ref = self.git("symbolic-ref", "-q", "HEAD", good=(0, 1)).strip()
         return ref.removeprefix("refs/heads/")
 
+    def content_of(self, sha: str, *, without: str) -> str:
+        """Equal for commits that differ at most in one entry of the top folder."""
+        listed = self.git("ls-tree", "-z", sha).split("\0") if sha else []
+        kept = "\0".join(line for line in listed if entry_name(line) != without)
+        return hashlib.sha256(os.fsencode(kept)).hexdigest()
+
     def tree_of(self, sha: str) -> str:
         """The tree of a commit; the empty tree for none."""
         if not sha:
             return self.git("mktree").strip()
         return self.git("rev-parse", "--verify", "--end-of-options", f"{sha}^{{tree}}").strip()
+
+
+def entry_name(line: str) -> str:
+    """The name in a line of `git ls-tree`."""
+    return line.rpartition("\t")[2]
 
 
 def pathspec(paths: Sequence[str], exclude: Sequence[str] = ()) -> tuple[str, ...]:

@@ -7,7 +7,6 @@ import time
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
-from spiral import __version__
 from spiral.errors import UsageError
 from spiral.loop import passes, recheck, tidy
 from spiral.loop.budget import Budget, budget
@@ -19,7 +18,7 @@ from spiral.loop.notify import notify
 from spiral.loop.passes import OPEN, Passed
 from spiral.loop.tasks import load as load_tasks
 from spiral.loop.verify import until_met
-from spiral.work import Event, EventKind
+from spiral.work import UNUSED, Event, EventKind, TaskState
 
 CODES = {
     "complete": 0, "passes": 1, "blocked": 2, "decide": 3, "sandbox": 4, "signin": 5, "missing": 6, "budget": 7,
@@ -48,8 +47,9 @@ def new_run(loop: Loop, **rest: object) -> Run:
     return Run(id=f"r-{now:%Y%m%d-%H%M%S}-{secrets.token_hex(2)}", began=now, **rest)  # type: ignore[arg-type]
 
 
-def run(loop: Loop, mine: Run, *, resumed: bool = False, once: bool = False) -> Ended:
-    """Run passes until a reason to stop. One runner at a time: the lock; the second is refused.
+def run(loop: Loop, mine: Run, *, resumed: bool = False, once: bool = False, only: Chosen | None = None) -> Ended:
+    """Run passes until a reason to stop, or the one pass that is given. One runner at a time: the lock; the second is
+    refused.
 
     First the pass that another run may have left under way is brought to its end, so nothing is lost or done twice.
     """
@@ -59,7 +59,7 @@ def run(loop: Loop, mine: Run, *, resumed: bool = False, once: bool = False) -> 
         open_run(loop, mine, resumed=resumed)
         try:
             left = recover(loop, mine)
-            ended = left or loop_on(loop, mine, once=once)
+            ended = left or (alone(loop, mine, only) if only else loop_on(loop, mine, once=once))
         except KeyboardInterrupt:
             ended = Ended(reason="interrupted", detail="ended at once by a person")
         close_run(loop, mine, ended)
@@ -70,6 +70,8 @@ def ready_to_run(loop: Loop) -> None:
     """What must be so before the first pass: a branch, and no work of the user's that passes could take for theirs."""
     if not loop.repo.branch():
         raise UsageError("no branch is checked out; `git switch -c NAME` makes one")
+    if not loop.journal.note(OPEN):
+        tidy.finish_take_back(loop)
     dirty = loop.repo.status_lines(exclude=(".agent", "spiral.toml"))
     if dirty and not loop.journal.note(OPEN):
         files = ", ".join(line[3:] for line in dirty[:3])
@@ -90,13 +92,15 @@ def open_run(loop: Loop, mine: Run, *, resumed: bool) -> None:
     kind = "open" if is_open_run(load_tasks(loop.folder), settings.discover, loop.folder) else "closed"
     data = {
         "agent": mine.agent, "checker": mine.checker, "kind": kind, "policy": settings.hydrate.policy, "budget": caps,
-        "branch": loop.repo.branch(), "head": loop.repo.head(), "version": __version__, "run": plain(mine),
+        "branch": loop.repo.branch(), "head": loop.repo.head(), "run": plain(mine),
         "memory": settings.hydrate.memory,
     }  # fmt: skip
     name: EventKind = "run.resumed" if resumed else "run.started"
     again = f"-{secrets.token_hex(3)}" if resumed else ""
     event = Event(id=f"{mine.id}-{name}{again}", at=loop.clock(), run=mine.id, kind=name, data=data)
-    loop.journal.record([event], notes={"run/last": mine.id})
+    # What ended another open run says nothing about this one.
+    states = {} if resumed or kind == "closed" else {"": TaskState()}
+    loop.journal.record([event], states=states, notes={"run/last": mine.id})
     tidy.catch_up(loop, mine.id)
 
 
@@ -114,6 +118,7 @@ def close_run(loop: Loop, mine: Run, ended: Ended) -> None:
     )
     loop.journal.record([ending])
     tidy.catch_up(loop, mine.id)
+    tidy.commit_books(loop, f"memory: {mine.id} ended", mine.id)
     what = "budget" if ended.reason == "budget" else "finished"
     inform(loop, what, {"run": mine.id, "reason": ended.reason, "detail": ended.detail})
 
@@ -150,7 +155,21 @@ def loop_on(loop: Loop, mine: Run, *, once: bool) -> Ended:
         if ended is not None:
             return ended
         if once:
-            return Ended(reason="once", detail="one pass was asked for")
+            return only_once(loop)
+
+
+def only_once(loop: Loop) -> Ended:
+    """How a run of one pass ended: its task is done, or it is not."""
+    last = loop.journal.events(kinds=("pass.ended",), limit=1)[0].data
+    if last["outcome"] == "passed":
+        return Ended(reason="once", detail=str(last["reason"]))
+    return Ended(reason="unverified", detail=f"{last['outcome']}: {last['reason']}")
+
+
+def alone(loop: Loop, mine: Run, chosen: Chosen) -> Ended:
+    """One pass that was chosen by the caller, and no other."""
+    ended = bounds(loop, mine) or one(loop, mine, chosen)
+    return ended or Ended(reason="once", detail="one pass was asked for")
 
 
 def one(loop: Loop, mine: Run, chosen: Chosen) -> Ended | None:
@@ -161,11 +180,11 @@ def one(loop: Loop, mine: Run, chosen: Chosen) -> Ended | None:
     number = int(loop.journal.note("pass/number") or 0) + 1
     begun = passes.score(loop, mine.id).begun + 1
     if chosen.state.step == "pivot":
-        tidy.take_back(loop, chosen.state, f"{chosen.task.id}: another approach")
+        tidy.take_back(loop, chosen.state.base, f"{chosen.task.id}: another approach")
     under = passes.start(loop, mine, chosen, number=number, count=begun, agent=agent)
-    loop.tell(
-        f"pass {number} · {chosen.task.id or 'open run'} · {chosen.mode} · {agent} · {chosen.task.title}".rstrip(" ·")
-    )
+    about = chosen.task.id or ("open run" if chosen.mode != "plan" else "")
+    told = (f"pass {number}", about, chosen.mode, agent, chosen.task.title)
+    loop.tell(" · ".join(word for word in told if word))
     came = passes.work(loop, mine, under, lambda: left(loop, mine))
     tidy.after(loop, came)
     return after_pass(loop, mine, came)
@@ -183,16 +202,34 @@ def after_pass(loop: Loop, mine: Run, came: Passed) -> Ended | None:
     loop.tell(f"pass {came.under.number} · {came.verdict.outcome} · {came.next.reason or came.next.turn}")
     if answer.end == "limit":
         return limited(loop, mine, came)
-    if answer.end in ("signin", "missing"):
+    if answer.end in UNUSED:
         return Ended(reason=answer.end, detail=answer.detail)
+    if came.under.mode == "plan" and not came.under.task.id:
+        return after_plan(loop, mine, came)
     if state.status in ("blocked", "decide"):
         tell_parked(loop, mine, came)
         if loop.settings.iterate.stop_on_help:
             return Ended(reason=state.status, detail=state.reason)
-    if passes.score(loop, mine.id).parked >= loop.settings.iterate.stuck:
+    standing = passes.score(loop, came.under.run)
+    if standing.unplanned >= loop.settings.iterate.stuck:
+        return Ended(reason="stuck", detail=f"{standing.unplanned} plans in a row came to nothing: {came.next.reason}")
+    if standing.parked >= loop.settings.iterate.stuck:
         return Ended(
             reason="stuck", detail=f"{loop.settings.iterate.stuck} tasks in a row were parked for want of success"
         )
+    return None
+
+
+def after_plan(loop: Loop, mine: Run, came: Passed) -> Ended | None:
+    """Why the run stops after a plan of the whole: without one there is nothing else to go on with."""
+    status, most = came.next.state.status, loop.settings.iterate.stuck
+    if status in ("blocked", "decide"):
+        tell_parked(loop, mine, came)
+        return Ended(reason=status, detail=came.next.reason)
+    last = loop.journal.events(run=mine.id, kinds=("pass.ended",), limit=most)
+    failed = [event for event in last if event.data["mode"] == "plan" and event.data["outcome"] != "passed"]
+    if len(failed) >= most:
+        return Ended(reason="stuck", detail=f"{most} plans in a row failed, last: {came.next.reason}")
     return None
 
 

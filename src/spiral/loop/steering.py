@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import uuid
 from datetime import datetime
 from pathlib import Path
@@ -12,11 +13,13 @@ from spiral.ports import Journal
 from spiral.work import Event, TaskState
 
 PREFIX = "steer/"
+COMMENT = re.compile(r"<!--.*?-->", re.DOTALL)
+"""What a file says about itself to people, and to nobody else."""
 
 
 def steering(agent: Path, journal: Journal) -> str:
     """What stands in STEERING.md, and what was steered since the last pass that was told it."""
-    said = [read(agent / "STEERING.md"), *journal.notes(PREFIX).values()]
+    said = [COMMENT.sub("", read(agent / "STEERING.md")).strip(), *journal.notes(PREFIX).values()]
     return "\n\n".join(text for text in said if text)
 
 

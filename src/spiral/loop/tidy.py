@@ -6,10 +6,11 @@ from spiral.loop import history, tasks
 from spiral.loop.context import Loop, Pass
 from spiral.loop.passes import Passed
 from spiral.memory.page import write_page
-from spiral.work import Event, TaskState
+from spiral.work import Event
 
 BOOKS = (".agent/memory", ".agent/tasks.json", ".agent/tasks", ".agent/logs", ".agent/screenshots")
 """What the runner commits on its own account."""
+TAKING = "taking back"
 
 
 def after(loop: Loop, came: Passed) -> None:
@@ -18,9 +19,13 @@ def after(loop: Loop, came: Passed) -> None:
     Everything here is derived from the journal, so a crash in between loses nothing: `catch_up` does the rest.
     """
     if came.next.turn in ("park", "split") and came.under.mode != "plan":
-        take_back(loop, came.under.state, f"{came.under.task.id}: {came.next.reason}")
+        take_back(loop, came.under.state.base, f"{came.under.task.id}: {came.next.reason}")
+    if came.under.mode == "plan" and came.attempt.files:
+        take_back(loop, came.under.start.base, "a plan, which writes no code")
     catch_up(loop, came.under.run)
-    commit_books(loop, came.under)
+    under = came.under
+    about = f"pass {under.number}" + (f" at {under.task.id}" if under.task.id else "")
+    commit_books(loop, f"memory: {about}", under.id)
 
 
 def catch_up(loop: Loop, run: str) -> None:
@@ -69,23 +74,34 @@ def end_orphan(loop: Loop, under: Pass) -> None:
             loop.tell(f"ended the agent of pass {under.number}, which had outlived its runner")
 
 
-def take_back(loop: Loop, state: TaskState, why: str) -> None:
+def take_back(loop: Loop, base: str, why: str) -> None:
     """Undo what failed passes at a task left on the branch, by a commit of its own: nothing is rewritten or lost.
 
-    A retry finds the tree as it was and commits nothing.
+    It is noted before it begins and until it is done, so that a crash in between is made good by `finish_take_back`. A
+    retry finds the tree as it was and commits nothing.
     """
-    if not state.base or state.base == loop.repo.head():
+    if not base or not loop.repo.changed(base, loop.repo.head(), exclude=(".agent",)):
+        loop.journal.record(notes={TAKING: ""})
         return
-    if not loop.repo.changed(state.base, loop.repo.head(), exclude=(".agent",)):
-        return
-    loop.repo.git("restore", f"--source={state.base}", "--staged", "--worktree", "--", ":/", ":(top,exclude).agent")
+    loop.journal.record(notes={TAKING: f"{base} {why}"})
+    loop.repo.git("restore", f"--source={base}", "--staged", "--worktree", "--", ":/", ":(top,exclude).agent")
     loop.repo.commit_all(f"revert: take back unverified work on {why}"[:200], exclude=BOOKS)
+    loop.journal.record(notes={TAKING: ""})
 
 
-def commit_books(loop: Loop, under: Pass) -> None:
-    """Commit the memory, the task list and the log, by the runner alone. What git ignores stays uncommitted."""
+def finish_take_back(loop: Loop) -> None:
+    """Finish what a crash interrupted."""
+    base, _, why = loop.journal.note(TAKING).partition(" ")
+    if base:
+        take_back(loop, base, why)
+
+
+def commit_books(loop: Loop, message: str, name: str) -> None:
+    """Commit the memory, the task list and the log, by the runner alone. What git ignores stays uncommitted.
+
+    With nothing to commit, as on a retry, nothing happens.
+    """
     if not loop.settings.consolidate.commit:
         return
     write_page(loop.store)
-    about = f"pass {under.number}" + (f" at {under.task.id}" if under.task.id else "")
-    loop.repo.commit_paths(f"memory: {about}", BOOKS, trailers=(("Spiral-Pass", under.id),))
+    loop.repo.commit_paths(message, BOOKS, trailers=(("Spiral-Pass", name),))

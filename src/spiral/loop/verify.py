@@ -17,9 +17,10 @@ from spiral.loop.history import pass_folder
 from spiral.loop.plan import planned
 from spiral.loop.planting import plant
 from spiral.loop.signature import same_approach, same_failure, signature, sketch
-from spiral.work import Attempt, Check, CheckResult, Effort, Expense, Opinion, Order, Task, Verdict
+from spiral.loop.sweep import put_back
+from spiral.work import UNUSED, Attempt, Check, CheckResult, Effort, Expense, Opinion, Order, Task, Verdict
 
-FATAL = ("limit", "signin", "missing", "stopped")
+FATAL = (*UNUSED, "stopped")
 DIFF = 60_000
 
 
@@ -164,6 +165,8 @@ def judged(
     opinion, answer = checker.judge(
         case, loop.agent(run.checker), order(loop, tree, folder, budget), loop.tell, lambda: loop.asked() == "now"
     )
+    # It shares the repository's refs: whatever it did to the branch is no part of its office.
+    put_back(loop.repo, under.start.branch, attempt.head, rescue_name=f"{under.id}-checker")
     expense = Expense(
         id=f"{under.id}-checker", at=loop.clock(), run=under.run, pass_id=under.id, task=under.task.id,
         agent=run.checker, role="checker", model=answer.model, usage=answer.usage,
@@ -232,6 +235,8 @@ def plan_verdict(loop: Loop, under: Pass, attempt: Attempt) -> Verdict:
     if attempt.promise is not None and attempt.promise.kind in ("blocked", "decide"):
         return Verdict(outcome="nothing", sha=attempt.head, reason=attempt.promise.text)
     tasks, fault = planned(attempt.answer.text)
+    if under.draft and not fault:
+        return Verdict(outcome="nothing", sha=attempt.head, reason=f"a draft of {len(tasks)} tasks, not written down")
     names, fault = ((), fault) if fault else plant(loop, under, tasks)
     if fault:
         return Verdict(outcome="failed", sha=attempt.head, reason=fault, signature=fault)

@@ -86,13 +86,24 @@ def end_orphan(command_json: Path) -> bool:
     The group is ended only while its leader is the very process that was started; those that carry its mark always.
     A second call does nothing.
     """
+    group = _noted(command_json)
+    return group is not None and group.end()
+
+
+def outlived(command_json: Path) -> bool:
+    """Whether an agent of which this was written down, or a child of it, still runs."""
+    group = _noted(command_json)
+    return group is not None and bool(group.members())
+
+
+def _noted(command_json: Path) -> Group | None:
     try:
         noted = json.loads(command_json.read_text(encoding="utf-8"))
         pid, group, mark = int(noted["pid"]), int(noted["group"]), str(noted["mark"])
     except (OSError, ValueError, KeyError, TypeError):
-        return False
+        return None
     same = pid > 1 and group > 1 and started(pid) == noted.get("started") != ""
-    return Group(id=group if same else -1, mark=mark or "-").end()
+    return Group(id=group if same else -1, mark=mark or "-")
 
 
 def send(pid: int, number: signal.Signals) -> None:

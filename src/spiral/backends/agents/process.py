@@ -58,6 +58,11 @@ class CommandAgent:
         """Run the program on the order. See the port."""
         began = time.monotonic()
         env = self._environment(order)
+        if self._sandbox == BWRAP and not shutil.which(BWRAP, path=env.get("PATH")):
+            cure = "install bubblewrap or choose another sandbox"
+            return Answer(
+                agent=self.name, end="sandbox", detail=f"act.sandbox is bwrap, which is not installed; {cure}"
+            )
         if missing := self._missing(order, env):
             return Answer(agent=self.name, end="missing", detail=missing)
         try:
@@ -80,8 +85,6 @@ class CommandAgent:
 
     def _missing(self, order: Order, env: Mapping[str, str]) -> str:
         """Why the program cannot be run; empty when it can."""
-        if self._sandbox == BWRAP and not shutil.which(BWRAP, path=env.get("PATH")):
-            return "act.sandbox is bwrap, which is not installed; install bubblewrap or choose another sandbox"
         program = self.adapter.command[0]
         if "/" not in program:
             found = shutil.which(program, path=env.get("PATH"))

@@ -15,15 +15,16 @@ from spiral import __version__
 from spiral.errors import SpiralError, StoreError, UsageError
 
 VERBS = {
-    "start": ("demo", "config", "status", "doctor"),
+    "start": ("init", "doctor", "demo", "config"),
     "memory": ("remember", "ingest", "recall", "brief", "explain", "forget", "memory", "reindex"),
-    "loop": ("tasks",),
+    "loop": ("plan", "tasks", "run", "resume", "pause", "stop", "steer", "decide", "schedule", "watch"),
+    "looking": ("status", "logs", "show", "diff", "cost", "report", "replay"),
     "measuring": ("bench",),
 }
 HELP = {
+    "init": "Get a project ready for its first run.",
     "demo": "See a loop without memory and with it, on a real repository.",
     "config": "Show every setting and where it came from.",
-    "status": "Show where the memory is and how much it holds.",
     "doctor": "Look for what is wrong and say how to cure it.",
     "remember": "Keep a statement.",
     "ingest": "Keep a conversation and learn from it.",
@@ -33,7 +34,23 @@ HELP = {
     "forget": "Retire memories, or erase them for good.",
     "memory": "List, show, export, import and maintain memories.",
     "reindex": "Rebuild the index from the files.",
+    "plan": "Let an agent cut a text into tasks.",
+    "status": "Show what runs, what waits for you, and what the memory holds.",
+    "logs": "Show what happened, one line for each milestone.",
+    "show": "Show a pass: briefing, command, stream, checks, verdict, cost.",
+    "diff": "Show what a pass changed.",
+    "cost": "Show what was used up, by task, agent, day, role or run.",
+    "report": "Write one page for the morning, as Markdown or HTML.",
+    "replay": "Make a briefing again from its inputs, or under another policy.",
     "tasks": "Look at and change the task list.",
+    "run": "Drive an agent through the tasks.",
+    "resume": "Go on with the last run.",
+    "pause": "Let the run rest after the pass under way.",
+    "stop": "End the run that is at work.",
+    "steer": "Say something to every pass from the next one on.",
+    "decide": "Answer what a task waits for.",
+    "schedule": "Start runs at the times of a cron expression.",
+    "watch": "Start a run whenever there is something new to do.",
     "bench": "Measure how well it does.",
 }
 
