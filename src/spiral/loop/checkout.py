@@ -8,6 +8,7 @@ import json
 import os
 import re
 import shutil
+import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
@@ -29,6 +30,8 @@ MANIFESTS = (
 MOST = 64
 """Checkouts that may be in use at once."""
 SETUP = "set-up"
+LINGERING = 10.0
+"""Seconds to wait for what a killed process left running in a checkout."""
 
 
 def checkout_folder(git_dir: Path, cache: Path | None) -> Path:
@@ -128,17 +131,17 @@ class Checkout:
         for number in range(1, MOST + 1):
             path = self.first.with_name(self.first.name + (f"-{number}" if number > 1 else ""))
             lock = os.open(path.with_name(path.name + ".lock"), os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
-            try:
-                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except OSError:
+            if not _locked(lock):
                 os.close(lock)
                 continue
+            os.ftruncate(lock, 0)
+            os.pwrite(lock, str(os.getpid()).encode(), 0)
             self.path, self.lock = path, lock
             return
         raise GitError(f"all {MOST} checkouts beside {str(self.first)!r} are in use; end some of the runs")
 
     def _here(self) -> Repo:
-        return replace(self.repo, top=self.path)
+        return replace(self.repo, top=self.path, held=(self.lock,))
 
     def _move(self, sha: str) -> None:
         """Bring the folder to the commit; GitError when it is not ours or will not go."""
@@ -174,7 +177,9 @@ class Checkout:
             with suppress(OSError, UnicodeDecodeError):
                 if _names(own) == self.path / ".git":
                     remove(own)
-        self.repo.git("worktree", "add", "-f", "-f", "--detach", str(self.path), sha, seconds=600.0)
+        replace(self.repo, held=(self.lock,)).git(
+            "worktree", "add", "-f", "-f", "--detach", str(self.path), sha, seconds=600.0
+        )
         self._own_dir()
 
     def _key_of(self, setup: str, inputs: Sequence[str]) -> str:
@@ -198,6 +203,21 @@ class Checkout:
         fresh = self._stamp_file().with_suffix(".new")
         fresh.write_text(json.dumps({"key": key, "made": [name for name in made.split("\0") if name]}), "utf-8")
         fresh.replace(self._stamp_file())
+
+
+def _locked(lock: int) -> bool:
+    """Whether the lock is ours now. Where its holder was killed, what that had started is waited for: it ends soon."""
+    until = time.monotonic() + LINGERING
+    while True:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            return True
+        except OSError:
+            holder = os.pread(lock, 20, 0).decode("ascii", "replace")
+            alive = holder.isdigit() and Path(f"/proc/{holder}").exists()
+            if alive or time.monotonic() > until:
+                return False
+            time.sleep(0.02)
 
 
 def remove(folder: Path) -> None:

@@ -37,6 +37,8 @@ class Git:
     """For git's processes; its GIT_* variables are left out."""
     index: str = ""
     """Another index than the worktree's own."""
+    held: tuple[int, ...] = ()
+    """Open files that git's processes keep open too: a lock then outlives us for as long as they run."""
 
     def git(
         self, *args: str, stdin: bytes = b"", good: Sequence[int] = (0,), limit: int = 0, seconds: float = SECONDS
@@ -52,7 +54,7 @@ class Git:
             try:
                 child = subprocess.Popen(
                     ["git", *settings, *args], cwd=self.top, env=self._env(), stdin=given, stdout=subprocess.PIPE,
-                    stderr=said, start_new_session=True,
+                    stderr=said, start_new_session=True, pass_fds=self.held,
                 )  # fmt: skip
             except OSError as fault:
                 raise GitError(f"`git {args[0]}` cannot start in {str(self.top)!r}: {fault.strerror}") from fault
