@@ -177,6 +177,11 @@ def read(
     return replace(_assembled(values, folders, origins), environ=MappingProxyType(dict(environ)))
 
 
+def environment() -> Mapping[str, str]:
+    """The environment as it is, for who reads no settings."""
+    return MappingProxyType(dict(os.environ))
+
+
 def rows(settings: Settings) -> Sequence[Row]:
     """Every setting with its value, where that came from, and what it is for."""
     return tuple(

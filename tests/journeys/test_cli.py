@@ -91,8 +91,8 @@ def test_the_page_about_the_command_line_says_what_the_help_says() -> None:
     assert sorted(HELP) == sorted(verb for verbs in VERBS.values() for verb in verbs)
 
 
-def test_the_demo_runs(spiral: Run) -> None:
-    shown = spiral("demo").stdout
+def test_the_demo_of_the_memory_runs(spiral: Run) -> None:
+    shown = spiral("demo", "--memory-only").stdout
     assert "superseded Retries go through outbox.py" in shown
 
 

@@ -23,7 +23,7 @@ VERBS = {
 }
 HELP = {
     "init": "Get a project ready for its first run.",
-    "demo": "Show the memory at work, in a folder of its own.",
+    "demo": "See a loop without memory and with it, on a real repository.",
     "config": "Show every setting and where it came from.",
     "doctor": "Look for what is wrong and say how to cure it.",
     "remember": "Keep a statement.",

@@ -98,26 +98,35 @@ def block(title: str, body: str) -> str:
 
 def waiting(page: Report) -> Iterator[str]:
     """What a person has to do, with the command that does it."""
-    for wait in page.waiting:
+    shown, rest = words.few(page.waiting)
+    for wait in shown:
         word = "asks" if wait.status == "decide" else "is blocked"
         title = f" <span class='faint'>{e(wait.title, 120)}</span>" if wait.title else ""
         yield f"<li><b>{e(wait.task)} {word}</b>{title}<br>{e(wait.reason)}<br><code>{e(wait.cure)}</code></li>"
+    if rest:
+        yield f"<li class='faint'>{e(rest)}</li>"
 
 
 def finished(page: Report) -> Iterator[str]:
     """What is done, and what shows it."""
-    for one in page.finished:
+    shown, rest = words.few(page.finished)
+    for one in shown:
         mark = "<span class='good'>✔</span>" if one.held else "<span class='bad'>✘ gone red since</span>"
-        shown = f"<span class='faint'>{e(words.proof(one))}; {e(words.effort(one))}</span>"
-        yield f"<li>{mark} <b>{e(one.task or 'The work')}</b> {e(one.title, 120)}<br>{shown}</li>"
+        why = f"<span class='faint'>{e(words.proof(one))}; {e(words.effort(one))}</span>"
+        yield f"<li>{mark} <b>{e(one.task or 'The work')}</b> {e(one.title, 120)}<br>{why}</li>"
+    if rest:
+        yield f"<li class='faint'>{e(rest)}</li>"
 
 
 def troubles(page: Report) -> Iterator[str]:
     """What was tried without success."""
-    for one in page.troubles:
+    shown, rest = words.few(page.troubles)
+    for one in shown:
         tried = items(f"<li>{e(words.failure(story, page))}</li>" for story in one.passes[-MOST_FAILURES:])
         state = f"<span class='warn'>{e(words.standing_of(one))}</span>"
         yield f"<li><b>{e(one.task or 'The work')}</b> {e(one.title, 120)} · {state}{tried}</li>"
+    if rest:
+        yield f"<li class='faint'>{e(rest)}</li>"
 
 
 def rescued(page: Report) -> Iterator[str]:

@@ -49,28 +49,37 @@ def section(title: str, lines: Sequence[str] | Iterator[str]) -> list[str]:
 
 def waiting(page: Report) -> Iterator[str]:
     """What a person has to do, with the command that does it."""
-    for wait in page.waiting:
+    shown, rest = words.few(page.waiting)
+    for wait in shown:
         word = "asks" if wait.status == "decide" else "is blocked"
         title = f" ({safe(wait.title, 120)})" if wait.title else ""
         yield f"- **{safe(wait.task or 'The work')} {word}**{title}: {safe(wait.reason, 500)}"
         yield f"  - `{clean(wait.cure).replace('`', '')}`"
+    if rest:
+        yield f"- {rest}"
 
 
 def finished(page: Report) -> Iterator[str]:
     """What is done, and what shows it."""
-    for one in page.finished:
+    shown, rest = words.few(page.finished)
+    for one in shown:
         gone = "" if one.held else " — **has gone red since, see below**"
         title = f" {safe(one.title, 120)}" if one.title else ""
         yield f"- **{safe(one.task or 'The work')}**{title}{gone}"
         yield f"  - {safe(words.proof(one))}; {words.effort(one)}"
+    if rest:
+        yield f"- {rest}"
 
 
 def troubles(page: Report) -> Iterator[str]:
     """What was tried without success, newest pass last."""
-    for one in page.troubles:
+    shown, rest = words.few(page.troubles)
+    for one in shown:
         yield f"- **{safe(one.task or 'The work')}** {safe(one.title, 120)} — {words.standing_of(one)}"
         for story in one.passes[-MOST_FAILURES:]:
             yield f"  - {safe(words.failure(story, page), 400)}"
+    if rest:
+        yield f"- {rest}"
 
 
 def rescued(page: Report) -> Iterator[str]:

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import TypeVar
 
 from spiral.loop.report import Finished, Regression, Report, Trouble
 from spiral.loop.story import PassStory, RunStory
 from spiral.loop.wording import NEXT, clean, count, ending, local, money, span, tokens, told
+
+Entry = TypeVar("Entry")
+MOST = 40
+"""Entries of a list that a page can bear."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -18,6 +23,12 @@ class Lesson:
     text: str = ""
     kind: str = ""
     authority: str = ""
+
+
+def few(found: Sequence[Entry], most: int = MOST) -> tuple[Sequence[Entry], str]:
+    """(as many as a page can bear, what to say about the rest)."""
+    left = len(found) - most
+    return (found, "") if left <= 0 else (found[:most], f"… and {left:,} more; --json has all of them")
 
 
 def headline(page: Report) -> str:
