@@ -15,6 +15,8 @@ Known = Mapping[str, Field[Any]]
 """Every setting by name (`memory.root`)."""
 TRUE, FALSE = ("true", "1", "yes", "on"), ("false", "0", "no", "off")
 PREFIX = "SPIRAL_"
+TOLD = ("SPIRAL_PASS", "SPIRAL_TASK", "SPIRAL_RUN", "SPIRAL_SCREENSHOT")
+"""No settings: what a run tells to the programs that it starts, which may call us in turn."""
 COMMON_KEY = "OPENAI_API_KEY"
 """Not ours, but often set: it serves as embedder.api_key when SPIRAL_EMBEDDER_API_KEY is not set."""
 
@@ -71,7 +73,7 @@ def from_environment(known: Known, environ: Mapping[str, str], here: Path) -> It
     for name in sorted(environ):
         if name in variables:
             yield Given(variables[name], environ[name], name, here)
-        elif name.startswith(PREFIX):
+        elif name.startswith(PREFIX) and name not in TOLD:
             raise ConfigError(f"unknown environment variable {name!r}; {closest(name, tuple(variables))} (or unset it)")
 
 

@@ -215,6 +215,16 @@ def test_a_question_is_answered_and_the_answer_reaches_the_next_pass(project: Pr
     assert "is done and waits for nothing" in spiral("decide", "1", "Again.", code=64).stderr
 
 
+def test_an_agent_can_call_spiral_from_within_a_pass(project: Project, spiral: Run) -> None:
+    source = Path(__file__).parents[2] / "src"
+    asking = (
+        f"PYTHONPATH={source} {sys.executable} -m spiral recall greeting > recalled.txt 2>&1; echo $? >> recalled.txt"
+    )
+    project.script({**HELLO, "shell": asking})
+    spiral("run", "--once")
+    assert (project.folder / "recalled.txt").read_text().splitlines()[-1] == "0"
+
+
 def test_steering_is_told_until_it_is_dropped(project: Project, spiral: Run) -> None:
     name = json.loads(spiral("steer", "Only ASCII.", "--json").stdout)["name"]
     assert spiral("steer", "--list").stdout == f"{name}  Only ASCII.\n"

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from spiral.errors import ConfigError
 from spiral.loop.codec import dump, load
 from spiral.loop.hydrate import POLICIES, SECTIONS, Inputs, Known, Text, hydrate, rooms
+from spiral.loop.prompts import instructions
 from spiral.memory.tokens import tokens
 from spiral.tables import HydrateSettings, Table
 from spiral.work import Check, Effort, Task, TaskState
@@ -98,3 +99,16 @@ def test_whatever_the_history_a_briefing_stays_within_its_policy(
     briefing = hydrate(given_inputs, chosen)
     assert briefing.tokens == tokens(briefing.text) <= sum(POLICIES[policy].values())
     assert hydrate(given_inputs, chosen) == briefing
+
+
+def test_a_prompt_that_begins_with_ours_follows_the_mode_and_keeps_the_words_of_the_project() -> None:
+    own = inputs(texts={"prompt": Text(source="p", text=instructions("implement") + "\n\nWe speak Latin.")})
+    text = hydrate(replace(own, mode="test"), HydrateSettings()).text
+    assert text.startswith(instructions("test") + "\n\nWe speak Latin.")
+
+
+def test_what_is_planned_from_comes_whole_under_every_policy() -> None:
+    prd = " ".join(f"Requirement {number} is that the shop greets." for number in range(900))
+    for policy in POLICIES:
+        given_inputs = inputs(mode="plan", task=Task(id="", title="Plan the work", description=prd))
+        assert prd in hydrate(given_inputs, HydrateSettings(policy=policy)).text  # type: ignore[arg-type]

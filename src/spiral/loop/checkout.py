@@ -24,7 +24,8 @@ from spiral.work import Check, CheckResult
 
 MANIFESTS = (
     "pyproject.toml", "requirements*.txt", "uv.lock", "poetry.lock", "package.json", "package-lock.json",
-    "pnpm-lock.yaml", "yarn.lock", "Cargo.lock", "go.sum", "Gemfile.lock",
+    "pnpm-lock.yaml", "yarn.lock", "bun.lock", "Cargo.lock", "go.sum", "Gemfile.lock", "Pipfile", "Pipfile.lock",
+    "setup.py", "setup.cfg", "composer.lock", "*.csproj",
 )  # fmt: skip
 """Files, in any folder, whose change makes a set-up run again."""
 MOST = 64
