@@ -16,6 +16,7 @@ import pytest
 
 from conftest import Run
 from journal_of_a_night import Night, night
+from loop_project import make_project
 from spiral.work import Event
 
 VOID = ("meta", "br", "line", "rect", "circle")
@@ -317,3 +318,32 @@ def test_a_terminal_gets_colours_and_no_foreign_escapes(made: Night) -> None:
     assert b"\x1b[32m" in shown
     assert b"\x1b[31mag" not in shown
     assert b"`rm` [31m" in shown
+
+
+def test_a_real_run_is_told_as_it_went(spiral: Run, tmp_path: Path) -> None:
+    (tmp_path / "real").mkdir()
+    project = make_project(tmp_path / "real")
+    check = "grep -q right one.txt"
+    project.tasks({"id": "1", "title": "Write one", "checks": [check]}, {"id": "2", "title": "Ask", "checks": ["true"]})
+    project.script(
+        {"for": "task 1", "write": {"one.txt": "wrong\n"}, "commit": "feat: one", "say": "<promise>1:DONE</promise>"},
+        {
+            "for": "task 1", "write": {"one.txt": "right\n"}, "commit": "feat: one again",
+            "say": "Now it is.\nLearned: The greeter reads its greeting at start.\n<promise>1:DONE</promise>",
+        },
+        {"for": "task 2", "say": "<promise>DECIDE:which database?</promise>"},
+    )  # fmt: skip
+    assert project.run().reason == "decide"
+    here = project.folder
+    assert "1 of 2 done · 0 open · 1 parked" in spiral("status", cwd=here).stdout
+    page = spiral("report", cwd=here).stdout
+    assert "**1 task finished in 3 passes. 1 of 2 tasks are done, 0 open, 1 parked. 1 waits for you.**" in page
+    assert "- **2 asks** (Ask): which database?\n  - `spiral decide 2 " in page
+    assert "1 check green (grep -q right one.txt); in 2 passes, pass 2, commit " in page
+    assert "- The greeter reads its greeting at start. `" in page
+    assert "1  ✕●·\n2  ··○" in page
+    for number in ("1", "2", "3"):
+        assert "identical" in spiral("replay", number, cwd=here).stdout
+    assert "+right" in spiral("diff", "2", cwd=here).stdout
+    assert "✘ grep -q right one.txt" in spiral("show", "1", cwd=here).stdout
+    assert "scripted.py" in spiral("show", "1", "--command", cwd=here).stdout

@@ -9,7 +9,7 @@ from spiral.loop.costs import Share, bar
 from spiral.loop.policies import PolicyRow
 from spiral.loop.report import Report
 from spiral.loop.timeline import LEGEND, timeline
-from spiral.loop.wording import clean, local, money, tokens
+from spiral.loop.wording import clean, count, local, money, tokens
 from spiral.surfaces.cli import report_words as words
 from spiral.surfaces.cli.printing import columns
 
@@ -119,7 +119,7 @@ def lessons(page: Report, known: Mapping[str, words.Lesson]) -> Iterator[str]:
     if len(worth) > 20:
         yield f"- … and {len(worth) - 20} more: `spiral memory list`"
     if more:
-        yield f"- {more} attempts and verdicts, as episodes"
+        yield f"- {count(more, 'memory', 'memories')} of attempts and verdicts: `spiral memory list`"
 
 
 def drawn(page: Report) -> Iterator[str]:
