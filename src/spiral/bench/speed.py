@@ -43,25 +43,30 @@ class Timing:
 
 def fill(folder: Path, count: int, tell: Callable[[str], None]) -> None:
     """A store of `count` memories with random vectors: made in bulk, without syncing, for measuring alone."""
-    chance = random.Random(1)  # noqa: S311 - for the same texts each time, not for secrecy
     (folder / "spiral.toml").write_text(SETTINGS, "utf-8")
     with Memory.open(folder, flags={"embedder.background": "false"}) as memory:
-        tell(f"writing {count:,} files")
-        for number in range(count):
-            said = " ".join(chance.choices(VOCABULARY, WEIGHTS, k=14))
-            text = f"{said} in services/{chance.choice(TOPICS)}_{number}.py, code E{number}."
-            fact = Statement(
-                id="m" + digest(text), text=text, kind="semantic", scope=Scope(app="bench"), owner=memory.store.owner,
-                learned=datetime.now(UTC),
-            )  # fmt: skip
-            path = folder / "memory" / memory.store.folder.path_of(fact)
-            path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_text(document.write(fact), "utf-8")
-        began = time.monotonic()
-        tell("indexing")
-        memory.store.use()
-        tell(f"indexed in {time.monotonic() - began:.0f} s; adding vectors")
-        add_vectors(memory)
+        write_memories(memory, count, tell)
+
+
+def write_memories(memory: Memory, count: int, tell: Callable[[str], None]) -> None:
+    """Put that many memories into a store, with random vectors."""
+    chance = random.Random(1)  # noqa: S311 - for the same texts each time, not for secrecy
+    tell(f"writing {count:,} files")
+    for number in range(count):
+        said = " ".join(chance.choices(VOCABULARY, WEIGHTS, k=14))
+        text = f"{said} in services/{chance.choice(TOPICS)}_{number}.py, code E{number}."
+        fact = Statement(
+            id="m" + digest(text), text=text, kind="semantic", scope=Scope(app=memory.store.scope.app),
+            owner=memory.store.owner, learned=datetime.now(UTC),
+        )  # fmt: skip
+        path = memory.store.folder.root / memory.store.folder.path_of(fact)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(document.write(fact), "utf-8")
+    began = time.monotonic()
+    tell("indexing")
+    memory.store.use()
+    tell(f"indexed in {time.monotonic() - began:.0f} s; adding vectors")
+    add_vectors(memory)
 
 
 def add_vectors(memory: Memory) -> None:

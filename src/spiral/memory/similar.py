@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from dataclasses import dataclass
+from functools import lru_cache
 
 from spiral.memory.words import STOP, terms
 
@@ -34,6 +36,7 @@ def restates(one: str, other: str) -> bool:
     return spoken(one) == spoken(other)
 
 
+@lru_cache(maxsize=1_024)
 def spoken(text: str) -> tuple[str, ...]:
     """The words of a text, in order, as `restates` compares them."""
     tokens = unicodedata.normalize("NFC", text).rstrip(" .!\n\t").split()
@@ -59,18 +62,39 @@ def near(one: str, other: str, *, least: float = NEAR) -> bool:
     numbers, identifiers, negation, spelling. With operators or signs in it, a text is near only to its restatement."""
     if restates(one, other):
         return True
-    if SYMBOL.search(one) or SYMBOL.search(other) or NUMBER.findall(one) != NUMBER.findall(other):
+    first, second = traits(one), traits(other)
+    if first.signs or second.signs or first.numbers != second.numbers or first.exact != second.exact:
         return False
-    first, second = terms(one), terms(other)
-    if set(first.exact) != set(second.exact) or other_case(one, other):
-        return False
-    mine, theirs = set(first.words), set(second.words)
+    mine, theirs = first.words, second.words
     if mine & TURNING != theirs & TURNING:
         return False
     shared = (mine & theirs) - STOP
-    if [word for word in first.words if word in shared] != [word for word in second.words if word in shared]:
+    if not shared or len(shared) / len((mine | theirs) - STOP) < least:
         return False
-    return bool(shared) and len(shared) / len((mine | theirs) - STOP) >= least
+    if [word for word in first.order if word in shared] != [word for word in second.order if word in shared]:
+        return False
+    return not other_case(one, other)
+
+
+@dataclass(frozen=True, slots=True)
+class Traits:
+    """What of a text is compared with every other one."""
+
+    signs: bool
+    numbers: tuple[str, ...]
+    exact: frozenset[str]
+    order: tuple[str, ...]
+    words: frozenset[str]
+
+
+@lru_cache(maxsize=1_024)
+def traits(text: str) -> Traits:
+    """The traits of a text: an answer compares each of its texts with all the others."""
+    found = terms(text)
+    return Traits(
+        bool(SYMBOL.search(text)), tuple(NUMBER.findall(text)), frozenset(found.exact), found.words,
+        frozenset(found.words),
+    )  # fmt: skip
 
 
 def other_case(one: str, other: str) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from functools import lru_cache
 
 LIMIT = 400_000
 """Characters of one text whose words are indexed; the rest is kept verbatim and not searched."""
@@ -80,6 +81,7 @@ def grams(chunk: str) -> list[str]:
     return found
 
 
+@lru_cache(maxsize=64)
 def content(text: str) -> tuple[str, ...]:
-    """The words that carry meaning, each once, in order."""
+    """The words that carry meaning, each once, in order; kept, because a question is put to each of its answers."""
     return tuple(dict.fromkeys(word for word in terms(text).words if word not in STOP))
