@@ -150,6 +150,7 @@ def hydrated(
     data = {
         "tokens": briefing.tokens, "policy": briefing.policy, "inputs": loop.journal.keep(dump(inputs)),
         "briefing": loop.journal.keep(briefing.text), "sections": plain(briefing.sections),
+        "settings": plain(settings),
         "served": list(briefing.served), "degraded": list(known.degraded),
     }  # fmt: skip
     loop.journal.record([under.event("pass.hydrated", loop.clock(), data)])
