@@ -13,8 +13,8 @@ settings. Before the verb: `-C FOLDER`, `--root FOLDER`, `--log-level`, `--log-f
 
 Exit codes of `run` and `resume`: [the loop](loop.md#exit-codes). Of all others: 0 done · 2 `doctor` or `tasks lint`
 found something · 6 a missing extra or program · 10 `replay` made other bytes than were sent · 11 locked by another
-process · 64 wrong use · 66 not found · 69 the embedding model did not answer · 70 a fault of our own · 74 files or index
-unusable · 130 interrupted.
+process · 64 wrong use · 66 not found · 69 the embedding model did not answer · 70 a fault of our own · 74 files or
+index unusable · 130 interrupted.
 """
 
 
