@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from spiral.errors import GitError, UsageError
-from spiral.loop.plumbing import Git, pathspec
+from spiral.loop.plumbing import TREES, Git, pathspec
 from spiral.place import repository
 
 RESCUE = "refs/spiral/rescue/"
@@ -78,8 +78,13 @@ class Repo(Git):
 
     def state_text(self, *, limit: int = 2_000) -> str:
         """Where the repository stands, for a briefing: branch, upstream, last subjects, uncommitted files."""
-        found = self.git("status", "--porcelain", "--branch", "-z", "--no-renames", *pathspec((), (".agent",)))
+        wanted = ("--porcelain", "--branch", "-z", "--no-renames", "--untracked-files=no")
+        found = self.git("status", *wanted, *pathspec((), (".agent",)))
         first, *rest = [line for line in found.split("\0") if line]
+        rest += [
+            f"?? {name}"
+            for name in self.others((), (".agent",), "--exclude-standard", "--directory", "--no-empty-directory")
+        ]
         lines = [f"branch: {first.removeprefix('## ')}"]
         if head := self.head():
             log = self.git("log", "-5", "--no-color", "--format=%h %<(100,trunc)%s", head)
@@ -103,15 +108,32 @@ class Repo(Git):
         With `pinned`, the paths that it names are as in its commit. Neither the index nor any file is touched.
         Repositories inside the worktree and files that cannot be read are left out.
         """
-        with self._scratch() as aside:
-            kinds = ("--modified", "--deleted", "--others", *(() if ignored else ("--exclude-standard",)))
-            found = aside.git("ls-files", "-z", *kinds, *pathspec(paths, exclude)).split("\0")
+        with self._taken(paths, exclude, ignored=ignored, pinned=pinned) as (tree, _):
+            return tree
+
+    @contextmanager
+    def _taken(
+        self, paths: Sequence[str], exclude: Sequence[str], *, ignored: bool = False,
+        pinned: tuple[str, Sequence[str]] | None = None,
+    ) -> Iterator[tuple[str, Path | None]]:  # fmt: skip
+        """The tree of `snapshot`, and an index that holds it, where that may take the place of the worktree's own."""
+        with self._scratch() as (aside, whole):
+            found = aside.git("diff-files", "--name-only", "-z", *PLAIN, *pathspec(paths, exclude)).split("\0")
+            found += aside.others(paths, exclude, *(() if ignored else ("--exclude-standard",)))
             names = sorted({name for name in found if name and not name.endswith("/") and _readable(self.top / name)})
             if names:
                 aside.git("update-index", "--add", "--remove", "--replace", "-z", "--stdin", stdin=_zeros(names))
-            if pinned and pinned[1]:
-                aside.git("update-index", "-z", "--index-info", stdin=self._entries(*pinned))
-            return aside.git("write-tree").strip()
+            entries = self._entries(*pinned) if pinned and pinned[1] else b""
+            if entries:
+                aside.git("update-index", "-z", "--index-info", stdin=entries)
+            tree = aside.git("write-tree").strip() if names or entries or not whole else self.tree_of(self.head())
+            yield tree, Path(aside.index) if whole else None
+
+    def others(self, paths: Sequence[str], exclude: Sequence[str], *kinds: str) -> list[str]:
+        """Files that git does not track. It would look through excluded folders too, unless they are ignored."""
+        folders = [f"--exclude=/{name}/" for name in exclude if not set(name) & set("*?[\\")]
+        found = self.git("ls-files", "--others", "-z", *kinds, *folders, *pathspec(paths, exclude))
+        return [name for name in found.split("\0") if name]
 
     def _entries(self, commit: str, paths: Sequence[str]) -> bytes:
         """What makes an index that holds HEAD hold, at these paths, what the commit holds."""
@@ -121,43 +143,84 @@ class Repo(Git):
         return _zeros([f"{fields[0]} {fields[2]}\t{name}" for fields, name in rows])
 
     @contextmanager
-    def _scratch(self) -> Iterator[Repo]:
-        """The repository with an index of its own that holds HEAD, and what the real one knows of unchanged files."""
+    def _scratch(self) -> Iterator[tuple[Repo, bool]]:
+        """The repository with an index of its own that holds HEAD, and what the real one knows of unchanged files; and
+        whether the real one holds HEAD too."""
         with tempfile.TemporaryDirectory(prefix="spiral-index-") as folder:
             aside = replace(self, index=str(Path(folder, "index")))
             with suppress(OSError):
-                shutil.copyfile(self.own_dir() / "index", aside.index)
+                shutil.copy2(self.own_dir() / "index", aside.index)
             tree = self.tree_of(self.head())
             try:
-                aside.git("read-tree", "--reset", tree)
+                whole = not aside.git("diff-index", "--cached", "--name-only", "-z", tree, limit=1)
+                if not whole:
+                    aside.git("read-tree", "--reset", tree)
             except GitError:
                 # The real index is damaged: begin with none.
                 Path(aside.index).unlink(missing_ok=True)
                 aside.git("read-tree", tree)
-            yield aside
+                whole = False
+            yield aside, whole
+
+    def _adopt(self, index: Path | None, seen: int) -> bool:
+        """Put an index in the place of the worktree's own, as git itself would; False when that changed meanwhile."""
+        own = self.own_dir() / "index"
+        lock = own.with_name("index.lock")
+        try:
+            handle = os.open(lock, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o644)
+        except OSError:
+            return False
+        os.close(handle)
+        with suppress(OSError):
+            if index is not None and own.stat().st_mtime_ns == seen:
+                shutil.copyfile(index, lock)
+                lock.replace(own)
+                return True
+        lock.unlink(missing_ok=True)
+        return False
 
     def commit_all(self, message: str, *, exclude: Sequence[str] = (), trailers: Sequence[tuple[str, str]] = ()) -> str:
         """Commit everything that is not committed, untracked files included; the SHA, or empty when there is nothing.
 
         One winner: the branch moves only from the commit that was read. A retry commits what is left, which is nothing.
         """
-        return self.commit_tree(self.snapshot(exclude=exclude), with_trailers(message, trailers), exclude=exclude)
+        return self._commit(message, (), exclude, trailers=trailers)
 
     def commit_paths(self, message: str, paths: Sequence[str], *, trailers: Sequence[tuple[str, str]] = ()) -> str:
         """Commit these paths as they are now and nothing else, whatever is staged; otherwise as `commit_all`."""
-        if not paths:
-            return ""
-        return self.commit_tree(self.snapshot(paths=paths), with_trailers(message, trailers), paths=paths)
+        return self._commit(message, paths, (), trailers=trailers) if paths else ""
 
-    def commit_tree(self, tree: str, message: str, *, paths: Sequence[str] = (), exclude: Sequence[str] = ()) -> str:
-        """Commit a tree on the branch, as `commit_all`; the index follows at these paths, the files stay."""
+    def commit_pinned(
+        self, message: str, commit: str, paths: Sequence[str], *, exclude: Sequence[str],
+        trailers: Sequence[tuple[str, str]] = (),
+    ) -> str:  # fmt: skip
+        """As `commit_all`, with the paths as in the commit that is named."""
+        return self._commit(message, (), exclude, trailers=trailers, pinned=(commit, paths))
+
+    def _commit(
+        self, message: str, paths: Sequence[str], exclude: Sequence[str], *, trailers: Sequence[tuple[str, str]],
+        pinned: tuple[str, Sequence[str]] | None = None,
+    ) -> str:  # fmt: skip
+        """Commit what is found at the paths; the index follows there, and stays as it is elsewhere."""
         head, sha = self.head(), ""
-        if tree != self.tree_of(head):
-            sha = self.write_commit(tree, (head,) if head else (), message)
-            self.update_ref("HEAD", sha, head)
+        seen = self._index_time()
+        left = (*exclude, *(pinned[1] if pinned else ()))
+        with self._taken(paths, left, pinned=pinned) as (tree, index):
+            if tree != self.tree_of(head):
+                sha = self.write_commit(tree, (head,) if head else (), with_trailers(message, trailers))
+                self.update_ref("HEAD", sha, head)
+                TREES[sha] = tree
+            if index is not None and (not sha or self._adopt(index, seen)):
+                return sha
         if head or sha:
             self.git("reset", "-q", *pathspec(paths, exclude))
         return sha
+
+    def _index_time(self) -> int:
+        try:
+            return (self.own_dir() / "index").stat().st_mtime_ns
+        except OSError:
+            return 0
 
     def write_commit(self, tree: str, parents: Sequence[str], message: str) -> str:
         """A commit that no ref knows yet, in the user's name or, when there is none, in Spiral's."""

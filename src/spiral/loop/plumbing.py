@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import re
 import signal
 import subprocess
 import tempfile
@@ -24,6 +25,9 @@ QUIET = (
     "worktree.useRelativePaths=false",
 )  # fmt: skip
 """Whatever the user's settings: no hook and no helper runs, nothing asks for a passphrase, output has one form."""
+HEX = re.compile("[0-9a-f]{40}|[0-9a-f]{64}")
+TREES: dict[str, str] = {}
+"""The trees of commits, which never change."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -86,11 +90,26 @@ class Git:
 
     def head(self) -> str:
         """The commit that is checked out; empty when there is none yet."""
+        named = self._head_file()
+        # A branch that is packed, or kept in another way, is git's to find.
+        with suppress(OSError, UnicodeDecodeError):
+            sha = (self.git_dir / named).read_text("utf-8").strip() if named else ""
+            if HEX.fullmatch(sha):
+                return sha
         return self.sha("HEAD")
+
+    def _head_file(self) -> str:
+        """The branch that HEAD names, as its file says; empty when it names none, or not in a file."""
+        found = repository(self.top)
+        with suppress(OSError, UnicodeDecodeError):
+            if found is not None and found.top == self.top:
+                name = (found.worktree_git_dir / "HEAD").read_text("utf-8").strip().removeprefix("ref: ")
+                return name if name.startswith("refs/heads/") and not name.endswith("/.invalid") else ""
+        return ""
 
     def branch(self) -> str:
         """The branch that is checked out, with or without commits; empty when HEAD is detached."""
-        ref = self.git("symbolic-ref", "-q", "HEAD", good=(0, 1)).strip()
+        ref = self._head_file() or self.git("symbolic-ref", "-q", "HEAD", good=(0, 1)).strip()
         return ref.removeprefix("refs/heads/")
 
     def content_of(self, sha: str, *, without: str) -> str:
@@ -101,9 +120,15 @@ class Git:
 
     def tree_of(self, sha: str) -> str:
         """The tree of a commit; the empty tree for none."""
-        if not sha:
-            return self.git("mktree").strip()
-        return self.git("rev-parse", "--verify", "--end-of-options", f"{sha}^{{tree}}").strip()
+        known = TREES.get(sha)
+        if known is None:
+            asked = ("rev-parse", "--verify", "--end-of-options", f"{sha}^{{tree}}") if sha else ("mktree",)
+            known = self.git(*asked).strip()
+            if HEX.fullmatch(sha):
+                if len(TREES) > 1_000:
+                    TREES.clear()
+                TREES[sha] = known
+        return known
 
 
 def entry_name(line: str) -> str:

@@ -167,7 +167,9 @@ def _restore(repo: Repo, start: Start, rescue_name: str) -> tuple[str, ...]:
         return ()
     original = start.original or repo.tree_of(start.base)
     now = repo.snapshot(paths=start.protected, ignored=True)
-    altered = repo.changed(original, now, paths=start.protected)
+    altered = repo.changed(original, now, paths=start.protected) if now != original else ()
+    if not altered:
+        return ()
     there = set(repo.git("ls-tree", "-r", "-z", "--name-only", original).split("\0"))
     if not start.original:
         # Who does not know what was there before must not remove what the base never had.
@@ -189,9 +191,8 @@ def _restore(repo: Repo, start: Start, rescue_name: str) -> tuple[str, ...]:
 def _sweep(repo: Repo, start: Start, message: str, trailers: Sequence[tuple[str, str]]) -> None:
     """Commit what is uncommitted, with the protected paths as in the base."""
     committed = repo.changed(start.base, repo.head(), paths=start.protected) if start.protected else ()
-    tree = repo.snapshot(exclude=(*start.left, *start.protected), pinned=(start.base, start.protected))
     ours = (*trailers, (SWEPT, "yes"), *((RESTORED, name) for name in committed))
-    repo.commit_tree(tree, with_trailers(message, ours), exclude=start.left)
+    repo.commit_pinned(message, start.base, start.protected, exclude=start.left, trailers=ours)
 
 
 def _sign(repo: Repo, start: Start, trailers: Sequence[tuple[str, str]]) -> str:

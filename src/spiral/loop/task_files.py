@@ -9,7 +9,9 @@ import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
+from stat import S_ISREG
 
 from spiral.errors import StoreError, StoreLockedError
 from spiral.loop.json_text import begin, elements, members, parse
@@ -18,6 +20,11 @@ from spiral.memory.files import failing
 TABLE = "tasks.json"
 DETAILS = "tasks"
 SECONDS = 30.0
+SETTLED = 100_000_000
+"""Nanoseconds since its last change after which a file that looks the same is the same: clocks of disks are coarse."""
+MOST = 20_000
+TEXTS: dict[str, tuple[tuple[int, int, int, int], str]] = {}
+"""Texts of files by path, with how the files looked: a loop reads a thousand of them several times a pass."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,6 +69,7 @@ class Table:
         return next((entry for entry in self.entries if entry.id == id), None)
 
 
+@lru_cache(maxsize=4)
 def table_of(text: str, name: str = TABLE) -> Table:
     """The table in a text; StoreError says what is wrong with it. An entry that is no object has no fields."""
     try:
@@ -91,14 +99,28 @@ def read_table(folder: Path) -> Table | None:
 
 def read_text(path: Path) -> str | None:
     """The text of a file, its line ends as they are; None when it is no file."""
+    name = str(path)
     with failing(path):
-        # A pipe or a device that an agent left in its place would hold us for ever.
-        if not path.is_file():
-            return None
         try:
-            return path.read_bytes().decode("utf-8")
+            found = os.stat(name)  # noqa: PTH116 - a thousand times a pass
+        except (FileNotFoundError, NotADirectoryError):
+            return None
+        # A pipe or a device that an agent left in its place would hold us for ever.
+        if not S_ISREG(found.st_mode):
+            return None
+        stamp = (found.st_mtime_ns, found.st_ctime_ns, found.st_size, found.st_ino)
+        known = TEXTS.get(name)
+        if known and known[0] == stamp:
+            return known[1]
+        try:
+            text = path.read_bytes().decode("utf-8")
         except UnicodeDecodeError as fault:
-            raise StoreError(f"{str(path)!r} is not UTF-8: {fault}; save it as UTF-8") from fault
+            raise StoreError(f"{name!r} is not UTF-8: {fault}; save it as UTF-8") from fault
+    if time.time_ns() - max(stamp[:2]) > SETTLED:
+        if len(TEXTS) >= MOST:
+            TEXTS.clear()
+        TEXTS[name] = (stamp, text)
+    return text
 
 
 def object_of(text: str, name: str) -> Mapping[str, object]:
@@ -142,7 +164,7 @@ def inside(folder: Path, spec: str) -> str:
 def listed_details(folder: Path) -> frozenset[str]:
     """The names in the folder of details."""
     try:
-        names = [path.name for path in (folder / DETAILS).iterdir()]
+        names = os.listdir(folder / DETAILS)  # noqa: PTH208 - a thousand names, several times a pass
     except (FileNotFoundError, NotADirectoryError):
         return frozenset()
     return frozenset(name for name in names if name.endswith(".json") and not name.startswith("."))

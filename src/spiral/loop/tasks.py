@@ -8,6 +8,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from difflib import get_close_matches
+from functools import lru_cache
 from pathlib import Path
 
 from spiral.errors import NotFoundError, StoreError
@@ -86,15 +87,39 @@ def load(folder: Path) -> TaskList:
     for number, entry in enumerate(table.entries if table else (), 1):
         name = entry.id or f"entry {number} of {TABLE}"
         try:
-            fields = described(folder, entry, listed)
-            task, notes = task_of(fields)
+            task, notes, reason = task_in(folder, table, entry, listed)
         except (ValueError, StoreError) as fault:
             faults.append(f"{name}: {fault}")
             continue
         tasks.append(task)
         faults += [f"{name}: {note}" for note in notes]
-        reasons.setdefault(task.id, str(fields.get("reason", "")))
+        reasons.setdefault(task.id, reason)
     return TaskList(tasks=tuple(tasks), faults=tuple(faults), reasons={key: why for key, why in reasons.items() if why})
+
+
+def task_in(
+    folder: Path, table: Table | None, entry: Entry, listed: frozenset[str]
+) -> tuple[Task, tuple[str, ...], str]:
+    """(the task of an entry, where a guess was made, why it has its status); StoreError or ValueError without one."""
+    assert table is not None
+    if not str(fields_of(entry.fields).get("spec", "")):
+        path = detail_path(folder, entry.id, "", listed)
+        text = read_text(folder / path) if path else None
+        if found := known_task(table.text[entry.start : entry.end], path, text):
+            return found
+    fields = described(folder, entry, listed)
+    task, notes = task_of(fields)
+    return task, notes, str(fields.get("reason", ""))
+
+
+@lru_cache(maxsize=8_192)
+def known_task(raw: str, path: str, text: str | None) -> tuple[Task, tuple[str, ...], str] | None:
+    """What two texts say of a task: kept, because both seldom change. None where a specification is to be found too."""
+    fields = merged(fields_of(object_of(raw, TABLE)), fields_of(object_of(text, path)) if text is not None else {})
+    if fields.get("spec"):
+        return None
+    task, notes = task_of(fields)
+    return task, notes, str(fields.get("reason", ""))
 
 
 def described(folder: Path, entry: Entry, listed: frozenset[str]) -> Mapping[str, object]:
@@ -111,12 +136,17 @@ def described(folder: Path, entry: Entry, listed: frozenset[str]) -> Mapping[str
     own = fields_of(object_of(text, path))
     if path == inside(folder, spec):
         spec = str(own.get("spec", ""))
+    return {**merged(told, own), "spec": from_project(folder, spec or str(own.get("spec", "")))}
+
+
+def merged(told: Mapping[str, object], own: Mapping[str, object]) -> dict[str, object]:
+    """The fields of a task from its entry and from its own file."""
+    if not own:
+        return dict(told)
     decided = (*FIRST, *STATUS) if "status" in told or "passes" in told else FIRST
-    return (
-        {name: value for name, value in told.items() if name not in STATUS or name in decided}
-        | {name: value for name, value in own.items() if name not in decided or (name in FIRST and name not in told)}
-        | {"spec": from_project(folder, spec or str(own.get("spec", "")))}
-    )
+    return {name: value for name, value in told.items() if name not in STATUS or name in decided} | {
+        name: value for name, value in own.items() if name not in decided or (name in FIRST and name not in told)
+    }
 
 
 def from_project(folder: Path, spec: str) -> str:
