@@ -145,9 +145,9 @@ def never() -> bool:
 
 
 def script(path: Path, body: str) -> Path:
-    """An executable Python program."""
+    """An executable Python program. Its interpreter is the one behind the venv, which a sandbox may hide with /tmp."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(f"#!{sys.executable}\nimport json, os, signal, subprocess, sys, time\n{body}\n")
+    path.write_text(f"#!{Path(sys.executable).resolve()}\nimport json, os, signal, subprocess, sys, time\n{body}\n")
     path.chmod(0o755)
     return path
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
@@ -11,6 +12,10 @@ from pathlib import Path
 import pytest
 
 from spiral import Memory
+
+# A shell without a terminal starts background jobs with Ctrl-C ignored, and every process we start would inherit that.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 Run = Callable[..., "subprocess.CompletedProcess[str]"]
 

@@ -5,13 +5,14 @@ from __future__ import annotations
 import threading
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING
 
 from spiral.backends import load
 from spiral.config import Settings, read
-from spiral.errors import EmbedderError, StoreError, StoreLockedError
+from spiral.errors import EmbedderError, StoreError
 from spiral.memory.codec import plain, printable
 from spiral.memory.entries import episode_of
 from spiral.memory.files import Folder
@@ -224,7 +225,8 @@ class Memory:
         )
         found = recall(self.store, query)
         if session and found.hits:
-            note_served(self.store, [hit.id for hit in found], self.store.home(scope), session)
+            untold = note_served(self.store, [hit.id for hit in found.hits], self.store.home(scope), session)
+            found = replace(found, degraded=(*found.degraded, *untold))
         return found
 
     def brief(self, task: str, /, *, budget: int = 0, session: str = "", recent: int = 0, **scope: Level) -> Brief:
@@ -242,7 +244,8 @@ class Memory:
             recent=recent,
         )
         if session and found.hits:
-            note_served(self.store, [hit.id for hit in found.hits], self.store.home(scope), session)
+            untold = note_served(self.store, [hit.id for hit in found.hits], self.store.home(scope), session)
+            found = replace(found, degraded=(*found.degraded, *untold))
         return found
 
     def get(self, id: str, **scope: Level) -> Version:  # noqa: A002 - what everybody calls it
@@ -369,10 +372,10 @@ class Memory:
             self.worker.start()
 
     def catch_up(self) -> None:
-        """Make owed vectors in the background; a failing model only leaves them owed, which recall tells."""
+        """Make owed vectors in the background; a failing model or disk only leaves them owed, which recall tells."""
         from spiral.memory.embed import embed
 
-        with suppress(EmbedderError, StoreLockedError):
+        with suppress(EmbedderError, StoreError):
             embed(self.store, None, limit=2_000, wait=False)
 
 

@@ -106,6 +106,8 @@ class View:
     live: bool = True
     """Only what is current; otherwise the retired too, for questions about the past."""
     hidden: bool = False
+    known: int = 0
+    """Only what we had learned by that moment, in microseconds since 1970; 0: all."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -162,6 +164,10 @@ class Index(Protocol):
         is too long. Entering again from inside is the same transaction.
         """
 
+    def otherwise(self, action: Callable[[], None]) -> None:
+        """Have this done if what is inside `atomic` does not happen, before the next writer is let in, the last first:
+        it takes back what was done outside the index. Only inside `atomic`."""
+
     def put(self, entries: Iterable[Entry]) -> None:
         """Add the entries, current; one whose id is there is replaced. Only inside `atomic`."""
 
@@ -217,18 +223,25 @@ class Index(Protocol):
         """Follow a rebuild that another process may have finished; cheap, to be called before each use."""
 
     def successor(self) -> Index:
-        """An empty index beside this one, to be filled and then put in its place by `succeed`."""
+        """An empty index beside this one, to be filled, put in its place by `succeed`, and closed.
+
+        Exactly one successor is being built at a time, over all processes; others wait until it is closed.
+        """
 
     def succeed(self) -> None:
-        """Of a successor: be the index that everybody uses from now on, atomically."""
+        """Of a successor: be the index that everybody uses from now on, atomically, with the notes of the former."""
 
     def borrow(self, other: Index) -> int:
-        """Take over vectors of the same model and text; how many were taken."""
+        """Take over vectors of the same model and text that are whole; how many were taken."""
+
+    def damage(self) -> list[str]:
+        """What is wrong with the index's own files, a line each; a rebuild cures it. Looks at everything."""
 
     def purge(self, ids: Sequence[str]) -> bool:
         """Remove the entries so that no byte of their text stays in the index's files.
 
-        False when a reader keeps the former bytes until it ends; a second call, also with no ids, finishes the work.
+        False when a reader or a rebuild keeps the former bytes until it ends; a second call, also with no ids, finishes
+        the work.
         """
 
     def note(self, name: str, value: str | None = None) -> str:

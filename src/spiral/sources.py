@@ -107,7 +107,7 @@ def valued(given: Given, known: Known, home: Path | None) -> object:
             return _table(given.value, spelled=spelled)
         if isinstance(setting.default, int):
             return _number(given.value, setting.metadata.get("least"), spelled=spelled)
-        return _word(given.value, setting.metadata.get("choices", ()))
+        return _utf8(_word(given.value, setting.metadata.get("choices", ())))
     except ValueError as error:
         seen = "what it holds" if "secret" in setting.metadata else repr(given.value)
         raise ConfigError(f"{_where(given)}: {given.name} must be {error}, not {seen}") from error
@@ -248,6 +248,15 @@ def _json(text: str) -> object:
         return json.loads(text)
     except ValueError as error:
         raise ValueError(f"JSON ({error})") from error
+
+
+def _utf8(value: str) -> str:
+    """A variable of the environment may hold any bytes; what is kept may not."""
+    try:
+        value.encode("utf-8")
+    except UnicodeEncodeError as error:
+        raise ValueError("text in UTF-8") from error
+    return value
 
 
 def _word(value: object, choices: tuple[str, ...] = ()) -> str:

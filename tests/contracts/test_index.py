@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 
@@ -114,6 +115,46 @@ def test_metacharacters_are_words_like_any_other(index: Index, word: str) -> Non
     assert found(index, Probe(words=("plain",))) == {"words": ["m1"]}
 
 
+def test_the_beginning_of_an_id_finds_it_whatever_follows(index: Index) -> None:
+    put(index, entry("fizz-buzz-1"), entry("fa-1"), entry("fj-1"))
+    assert [row.id for row in index.select("id^", ["fi"])] == ["fizz-buzz-1"]
+
+
+def test_identifiers_of_another_scope_crowd_nothing_out(index: Index) -> None:
+    put(index, entry("mine", exact="orblaxhandlerfactory"))
+    put(index, *(entry(f"o{at}", scope=Scope(org="acme", app="bank"), exact=f"orblaxq{at}") for at in range(60)))
+    put(index, *(entry(f"r{at}", exact=f"orblaxr{at}") for at in range(60)))
+    with index.atomic():
+        index.mark((f"r{at}", False, 0) for at in range(60))
+    assert found(index, Probe(parts=("orblax",))) == {"part": ["mine"]}
+
+
+def test_a_word_that_stands_in_the_text_is_a_finding_among_few_texts_too(index: Index) -> None:
+    put(index, entry("m1", "moon is cheese", exact="e1027"))
+    for other in range(3):
+        for channel, hits in index.search(Probe(words=("moon",), exact=("e1027",)), VIEW).items():
+            assert [name for name, score in hits if score >= 0.5] == ["m1"], (channel, hits)
+        put(index, entry(f"o{other}", "gamma rays"))
+
+
+def test_only_what_was_known_by_then_is_found(index: Index) -> None:
+    put(index, entry("early", at=10), entry("late", at=20))
+    assert found(index, Probe(words=("plain",)), replace(VIEW, known=15)) == {"words": ["early"]}
+
+
+def test_a_path_may_hold_any_bytes(index: Index) -> None:
+    path = "memories/od\udcffd/\udcfe.md"
+    file, folder = Sighting(path=path, stamp="1", fault="torn"), Sighting(path="memories/od\udcffd/", stamp="0")
+    put(index, entry("m1", path=path))
+    with index.atomic():
+        index.sight([file, folder])
+    assert [row.path for row in index.select("path", [path])] == [path]
+    assert (index.sightings(folder.path), index.faults()) == ({path: file}, [file])
+    with index.atomic():
+        index.unsight([path, folder.path])
+    assert (index.sightings(), index.faults()) == ({}, [])
+
+
 def test_vectors_are_owed_until_they_are_stored(index: Index) -> None:
     put(index, entry("m1", "one"), entry("m2", "two"))
     assert sorted(index.owed(10)) == [("m1", "one"), ("m2", "two")]
@@ -135,6 +176,52 @@ def test_a_successor_takes_the_place_of_the_index_and_borrows_its_vectors(index:
     after.close()
     index.refresh()
     assert index.owed(10) == [("m2", "two, altered")]
+
+
+def test_a_successor_has_the_notes_of_the_index_as_they_are_in_the_end(index: Index) -> None:
+    with index.atomic():
+        index.note("first", "1")
+    after = index.successor()
+    put(after, entry("m1"))
+    with index.atomic():
+        index.note("second", "2")
+        index.note("first", "")
+    after.succeed()
+    after.close()
+    index.refresh()
+    assert (index.note("first"), index.note("second"), list(index.get(["m1"]))) == ("", "2", ["m1"])
+
+
+def test_what_was_done_outside_is_taken_back_if_the_transaction_fails_and_only_then(index: Index) -> None:
+    done: list[str] = []
+    with index.atomic():
+        index.otherwise(lambda: done.append("never"))
+    with suppress(ZeroDivisionError), index.atomic():
+        index.put([entry("m1")])
+        index.otherwise(lambda: done.append("first"))
+        with index.atomic():
+            index.otherwise(lambda: done.append("second"))
+        raise ZeroDivisionError
+    assert (done, index.get(["m1"])) == (["second", "first"], {})
+
+
+def test_only_whole_vectors_are_borrowed(index: Index) -> None:
+    put(index, entry("m1", "one"), entry("m2", "two"))
+    with index.atomic():
+        index.store(["m1", "m2"], np.array([[1.0, 0.0], [0.0, 0.0]], dtype=np.float32))
+    after = index.successor()
+    put(after, entry("m1", "one"), entry("m2", "two"))
+    assert (after.borrow(index), after.owed(10)) == (1, [("m2", "two")])
+    after.close()
+
+
+def test_an_index_that_is_whole_has_no_damage(index: Index) -> None:
+    assert index.damage() == []
+    put(index, entry("m1", "one"), entry("m2", "two"), entry("m3", "three"))
+    with index.atomic():
+        index.store(["m1", "m2"], np.array([[1.0, 0.0], [0.0, 0.0]], dtype=np.float32))
+        index.remove(["m3"])
+    assert index.damage() == []
 
 
 def test_sightings_are_kept_by_folder(index: Index) -> None:

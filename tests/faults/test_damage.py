@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import subprocess
 import sys
@@ -43,6 +44,17 @@ def test_a_torn_tail_costs_one_line(words: Memory, repo: Path) -> None:
         ("---\nid: mabcdef\n---\n", "no text"),
         ("---\nscope: {planet: mars}\n---\ntext", "unknown scope level"),
         ("---\nvalid_from: 2026-13-45\n---\ntext", "valid_from must be|holds a value"),
+        ('---\nvalid_from: "0001-01-01T00:00:00+14:00"\n---\ntext', "valid_from must be"),
+        ("---\nvalid_from: 0001-01-01T00:00:00+14:00\n---\ntext", "valid_from must be|holds a value"),
+        ("---\nlearned: 9999-12-31T23:59:59.999999Z\nkey: k\n---\ntext", "learned must leave room"),
+        ("---\ntags: " + "[" * 3000 + "]" * 3000 + "\n---\ntext", "nested too deeply|levels"),
+        ("---\nmore: &a [*a]\n---\ntext", "levels"),
+        (
+            "---\na: &a [1,1,1,1]\nb: &b [*a,*a,*a,*a]\nc: &c [*b,*b,*b,*b]\nd: &d [*c,*c,*c,*c]\n"
+            "e: &e [*d,*d,*d,*d]\nf: &f [*e,*e,*e,*e]\ng: &g [*f,*f,*f,*f]\nh: [*g,*g,*g,*g]\n---\ntext",
+            "values",
+        ),
+        ("---\nnumber: 0x" + "f" * 5000 + "\n---\ntext", "cannot be read"),
     ],
 )
 def test_a_mangled_file_is_told_and_kept_and_costs_no_other(
@@ -56,6 +68,61 @@ def test_a_mangled_file_is_told_and_kept_and_costs_no_other(
 
     assert re.search(fault, item.fault), item.fault
     assert path.read_text() == content
+
+
+def test_what_a_person_adds_to_the_front_matter_is_kept_with_text_for_names(words: Memory, repo: Path) -> None:
+    (repo / ".agent/memory/memories/log.md").write_text("---\nlog:\n  2026-01-01: started\n---\nThe kettle boils.\n")
+    assert [dict(hit.memory.extra) for hit in words.recall("kettle") if hit.memory] == [
+        {"log": {"2026-01-01": "started"}}
+    ]
+
+
+def test_a_file_name_that_is_no_text_is_a_name(words: Memory, repo: Path) -> None:
+    path = repo / ".agent/memory/memories" / os.fsdecode(b"ke\xff/ttl\xfe.md")
+    path.parent.mkdir()
+    path.write_text("The kettle boils.\n")
+    assert [hit.text for hit in words.recall("kettle")] == ["The kettle boils."]
+    path.write_text("---\nkind: [")
+    assert [item.fault for item in words.store.index.faults()] == []
+    assert len(words.recall("kettle")) == 0
+    assert len(words.store.index.faults()) == 1
+    path.unlink()
+    words.counts()
+    assert words.store.index.faults() == []
+
+
+@pytest.mark.parametrize(
+    ("line", "fault"),
+    [
+        ('{"id":"e0001","session":"s","at":"2026-01-01","scope":{"team":"x"},"text":"t"}', "line 1: "),
+        ('{"id":"e0001","session":"s","at":"0001-01-01T00:00:00+14:00","text":"t"}', "line 1: at must be"),
+        ("[" * 100_000, "line 1 is torn or mangled"),
+    ],
+)
+def test_a_mangled_line_is_told_and_costs_no_other(words: Memory, repo: Path, line: str, fault: str) -> None:
+    whole = (
+        '{"id":"e002","session":"s\\ud800","at":"2026-01-01","scope":{"app":"shop"},"text":"The \\udc00 kettle boils."}'
+    )
+    folder = repo / ".agent/memory/episodes/2026-01"
+    folder.mkdir()
+    (folder / "theirs.jsonl").write_text(f"{line}\n{whole}\n")
+    assert [hit.text for hit in words.recall("kettle")] == ["The ? kettle boils."]
+    [item] = words.store.index.faults()
+    assert item.fault.startswith(fault)
+
+
+def test_a_copied_segment_counts_once_and_each_of_the_two_may_go(words: Memory) -> None:
+    words.ingest([Message(role="user", text="The kettle boils.")], session="one", learn=False)
+    segment = only(words.store.folder.root / "episodes", "*.jsonl")
+    for copy in (segment.with_name("zz.jsonl"), segment.with_name("aa.jsonl")):
+        copy.write_bytes(segment.read_bytes())
+        assert len(words.recall("kettle")) == 1
+        assert ["same id" in item.fault for item in words.store.index.faults()] == [True]
+        copy.unlink()
+        assert ([hit.text for hit in words.recall("kettle")], words.counts().episodes) == (["The kettle boils."], 1)
+        assert words.store.index.faults() == []
+    segment.rename(segment.with_name("renamed.jsonl"))
+    assert len(words.recall("kettle")) == 1
 
 
 def test_bytes_that_are_no_text_are_read_as_far_as_they_go(words: Memory, repo: Path) -> None:

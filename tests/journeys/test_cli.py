@@ -62,6 +62,10 @@ def test_export_import_status_reindex_doctor(spiral: Run, tmp_path: Path, repo: 
     assert json.loads(spiral("status", "--json", cwd=inner).stdout)["memory"] == str(repo / ".agent/memory")
     assert "1 memories" in spiral("reindex").stdout
     assert "✓ memory    1 memories in" in spiral("doctor").stdout
+    spiral("remember", "The office closes at six.")
+    owing = spiral("doctor").stdout
+    assert "✓ memory    2 memories in" in owing
+    assert "! memory    1 texts wait for their vectors\n            → `spiral memory embed` makes them\n" in owing
     (repo / ".agent/memory/memories/bad.md").write_text("---\nkind: [")
     assert "no closing ---" in spiral("doctor", code=2).stdout
 
@@ -80,6 +84,56 @@ def test_export_import_status_reindex_doctor(spiral: Run, tmp_path: Path, repo: 
 )
 def test_bad_input_gets_one_line_and_the_right_code(spiral: Run, args: list[str], code: int, line: str) -> None:
     assert line in spiral(*args, code=code).stderr
+
+
+@pytest.mark.parametrize(
+    "args",
+    [
+        ["remember", "x", "--file", "\udcff"],
+        ["remember", "x", "--commit", "\udcff"],
+        ["remember", "x", "--session", "\udcff"],
+        ["recall", "x", "--session", "\udcff"],
+        ["recall", "x", "--app", "\udcff"],
+        ["forget", "\udcff"],
+        ["explain", "x", "\udcff"],
+        ["memory", "history", "\udcff"],
+        ["ingest", "\udcff"],
+        ["memory", "get", "\udcff"],
+    ],
+)
+def test_an_argument_that_is_no_text_gets_one_line(spiral: Run, args: list[str]) -> None:
+    assert "\\udcff" in spiral(*args, code=64, stdin="x").stderr
+
+
+def test_an_owner_that_is_no_text_gets_one_line(spiral: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SPIRAL_MEMORY_OWNER", "\udcff")
+    assert spiral("recall", "x", code=64).stderr.endswith("memory.owner must be text in UTF-8, not '\\udcff'\n")
+
+
+def test_a_current_folder_that_is_gone_gets_one_line(repo: Path) -> None:
+    command = 'cd "$1" && mkdir gone && cd gone && rmdir ../gone && exec "$0" -m spiral.surfaces.cli.main status'
+    done = subprocess.run(["sh", "-c", command, sys.executable, str(repo)], capture_output=True, text=True)
+    assert (done.returncode, done.stderr) == (
+        64, "spiral: the current folder is gone; change to one that exists, or name one with -C\n",
+    )  # fmt: skip
+
+
+def test_output_that_cannot_be_written_gets_one_line(repo: Path) -> None:
+    with Path("/dev/full").open("w") as full:
+        command = [sys.executable, "-m", "spiral.surfaces.cli.main", "config"]
+        done = subprocess.run(command, cwd=repo, stdout=full, stderr=subprocess.PIPE, text=True)
+    assert (done.returncode, done.stderr) == (74, "spiral: [Errno 28] No space left on device\n")
+
+
+def test_doctor_prints_any_name_of_a_file(spiral: Run, repo: Path) -> None:
+    spiral("status")
+    (repo / ".agent/memory/memories/odd\udcff.md").write_text("---\nkind: [")
+    assert "odd\\udcff.md: the front matter has no closing ---" in spiral("doctor", code=2).stdout
+
+
+@pytest.mark.parametrize("text", ["[" * 100_000, '{"content":' * 900 + '"x"' + "}" * 900])
+def test_what_is_nested_too_deeply_is_plain_text(spiral: Run, text: str) -> None:
+    assert "1 new episodes" in spiral("ingest", "--session", "one", stdin=text).stdout
 
 
 def test_the_page_about_the_command_line_says_what_the_help_says() -> None:

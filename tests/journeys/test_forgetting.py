@@ -6,6 +6,7 @@ import json
 import shutil
 import sqlite3
 from collections.abc import Iterator
+from contextlib import closing
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -13,7 +14,10 @@ import pytest
 
 from conftest import Run
 from spiral import Memory, Message
+from spiral.backends.sqlite.index import SqliteIndex
 from spiral.errors import NotFoundError, ScopeError, UsageError
+from spiral.memory.erase import OWED
+from spiral.memory.sync import follow
 from spiral.model import Evidence
 
 ODD = "zanzibarquux"
@@ -186,6 +190,43 @@ def test_a_reader_that_keeps_the_text_is_told_and_the_work_is_finished_later(spi
     assert "until it ends" in spiral("doctor", code=2).stdout
     reader.close()
     spiral("doctor")
+    assert holding(repo) == []
+
+
+def test_what_is_erased_during_a_rebuild_is_owed_until_its_end(words: Memory, spiral: Run, repo: Path) -> None:
+    kept, other = words.remember(RULE), words.remember("Deploys go out on Fridays.")
+    with closing(words.store.index.successor()) as fresh:
+        follow(words.store.folder, fresh, words.store.default, full=True)
+        assert "until it ends" in words.erase(kept.id).left
+        fresh.succeed()
+    assert holding(repo) != []
+    spiral("doctor")
+    assert (holding(repo), [item.id for item in words.list()]) == ([], [other.id])
+    assert words.erase(other.id).left == ""
+
+
+def test_a_rebuild_takes_out_what_was_erased_meanwhile(
+    words: Memory, repo: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    kept = words.remember(RULE)
+    succeed = SqliteIndex.succeed
+
+    def erase_and_succeed(index: SqliteIndex) -> None:
+        assert "until it ends" in words.erase(kept.id).left
+        succeed(index)
+
+    monkeypatch.setattr(SqliteIndex, "succeed", erase_and_succeed)
+    words.reindex()
+    assert (holding(repo), words.list()) == ([], [])
+
+
+def test_an_erasure_that_was_killed_half_way_is_finished(words: Memory, repo: Path) -> None:
+    kept = words.remember(RULE)
+    path = repo / ".agent/memory" / words.store.folder.path_of(kept.memory)
+    with words.store.index.atomic():
+        words.store.index.note(OWED, "1")
+    path.unlink()
+    words.erase(words.remember("Deploys go out on Fridays.").id)
     assert holding(repo) == []
 
 

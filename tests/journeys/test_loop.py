@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from conftest import Run
 from loop_project import Project, git, make_project
 
 CHECK = "test -f one.txt && grep -q right one.txt"
@@ -400,3 +401,17 @@ def test_what_was_served_is_not_learned_again_as_news(project: Project) -> None:
         if f"\n{lesson}\n" in path.read_text()
     ]
     assert len(found) == 1
+
+
+def test_an_open_run_can_ask_and_is_answered(project: Project, spiral: Run) -> None:
+    (project.folder / ".agent").mkdir()
+    (project.folder / ".agent/PROMPT.md").write_text("Make one.txt say right.\n")
+    project.script(
+        {"say": "Hm.\n<promise>DECIDE:red or blue?</promise>", "tools": 1},
+        {"write": {"one.txt": "right"}, "commit": "feat: do", "say": "<promise>COMPLETE</promise>"},
+    )
+    checks = json.dumps([CHECK])
+    assert project.run(verify_checks=checks).reason == "decide"
+    assert "open is open again" in spiral("decide", "open", "blue", cwd=project.folder).stdout
+    assert project.run(verify_checks=checks).reason == "complete"
+    assert "blue" in project.prompts()[1]

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import os
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
 
 from spiral import Memory, Message, SpiralError
 from spiral.errors import NotFoundError, ScopeError, UsageError
+from spiral.model import Scope
+from spiral.ports import Probe
 
 
 def texts(memory: Memory, question: str, **rest: object) -> list[str]:
@@ -46,6 +50,43 @@ def test_a_question_about_the_past_is_answered_from_the_past(words: Memory) -> N
     assert texts(words, "port", true_at="2026-07-01") == ["The port is 6543."]
     assert texts(words, "port", as_of=first.memory.learned, true_at="2026-07-01") == ["The port is 5432."]
     assert texts(words, "port", as_of="2020-01-01") == []
+
+
+def test_the_past_is_found_behind_any_number_of_later_and_earlier_versions(words: Memory) -> None:
+    start = datetime(2026, 1, 1, tzinfo=UTC)
+    for day in range(300):
+        words.store.clock = lambda day=day: start + timedelta(days=day)  # type: ignore[misc]
+        words.remember(f"The staging port of the gateway is {5000 + day}.", key="staging/port")
+    for day in (0, 150, 299):
+        told = texts(words, "staging port gateway", as_of=start + timedelta(days=day, hours=1))
+        assert told == [f"The staging port of the gateway is {5000 + day}."]
+
+
+def test_a_part_of_an_identifier_is_found_whatever_other_apps_hold_or_held(words: Memory, repo: Path) -> None:
+    words.remember("The orblaxHandlerFactory makes handlers.")
+    for number in range(60):
+        words.remember(f"Use orblaxQ{number} here.", app="other")
+    assert texts(words, "orblax") == ["The orblaxHandlerFactory makes handlers."]
+    before = words.recall("orblax").hits
+    for path in (repo / ".agent/memory/memories").rglob("use-orblaxq*.md"):
+        path.unlink()
+    words.counts()
+    vocabulary = words.store.index.search(Probe(parts=("orblaxq",)), words.store.view(Scope(org="*", app="*")))
+    assert vocabulary == {}
+    after = words.recall("orblax").hits
+    words.reindex()
+    assert words.recall("orblax").hits == after
+    assert [hit.id for hit in before] == [hit.id for hit in after]
+
+
+def test_a_direct_hit_comes_before_what_is_merely_near(memory: Memory) -> None:
+    memory.settings = replace(memory.settings, embedder=replace(memory.settings.embedder, background=False))
+    memory.remember("Gamma")
+    memory.embed()
+    memory.remember("The moon is cheese")
+    assert texts(memory, "moon")[:1] == ["The moon is cheese"]
+    memory.remember("The moon is round")
+    assert sorted(texts(memory, "moon")[:2]) == ["The moon is cheese", "The moon is round"]
 
 
 def test_a_fact_that_came_late_but_was_true_earlier_supersedes_nothing(words: Memory) -> None:
@@ -133,6 +174,15 @@ def test_forgetting_is_undone_and_never_without_a_target(words: Memory) -> None:
         words.forget()
     with pytest.raises(NotFoundError):
         words.forget(kept.id, app="other")
+
+
+def test_an_undo_that_is_undone_forgets_again(words: Memory) -> None:
+    kept = words.remember("Deploys go out on Fridays.")
+    first = words.undo(words.forget(kept.id).id)
+    second = words.undo(first.id)
+    assert (texts(words, "deploys"), words.get(kept.id).state) == ([], "forgotten")
+    words.undo(second.id)
+    assert (texts(words, "deploys"), words.get(kept.id).state) == (["Deploys go out on Fridays."], "current")
 
 
 def test_a_revoked_source_takes_what_was_derived_with_it_and_the_earlier_fact_back(words: Memory) -> None:

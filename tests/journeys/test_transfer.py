@@ -117,6 +117,29 @@ def test_our_own_files_are_left_out_wherever_they_lie(words: Memory, repo: Path,
     assert words.import_(repo)["memories"] == 1
 
 
+@pytest.mark.parametrize(
+    ("name", "value", "fault"),
+    [("session", "ghp_" + "a1B2" * 9, "holds a secret"), ("learned", "9999-12-31T23:59:59Z", "must leave room")],
+)
+def test_a_line_that_cannot_be_kept_leaves_nothing_of_those_before_it(
+    words: Memory, tmp_path: Path, name: str, value: str, fault: str
+) -> None:
+    words.ingest("Tea is hot.", session="one", learn=False)
+    for number in range(3):
+        words.remember(f"Tea {number} is served at {number + 2}.")
+    lines = list(words.export())
+    last = json.loads(lines[-2])
+    last["memory"][name] = value
+    file = tmp_path / "export.jsonl"
+    file.write_text("\n".join([*lines[:-2], lines[-1], json.dumps(last)]))
+    other = tmp_path / "other"
+    subprocess.run(["git", "init", "-q", str(other)], check=True)
+    with Memory.open(other, flags={"embedder.model": "none"}) as memory:
+        with pytest.raises(UsageError, match=fault):
+            memory.import_(file)
+        assert (memory.counts().memories, memory.counts().episodes) == (0, 0)
+
+
 def test_a_pipe_is_refused_instead_of_waited_for(spiral: Run, tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe")
     assert "neither a file nor a folder" in spiral("memory", "import", str(tmp_path / "pipe"), code=64).stderr
@@ -145,7 +168,7 @@ def test_a_folder_that_is_gone_is_one_line(spiral: Run, tmp_path: Path) -> None:
     done = subprocess.run(command, cwd=gone, capture_output=True, text=True, timeout=60)
     assert (done.returncode, done.stderr) == (
         64,
-        "spiral: the current folder is gone; change to one that is there, or name it with -C\n",
+        "spiral: the current folder is gone; change to one that exists, or name one with -C\n",
     )
 
 

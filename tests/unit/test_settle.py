@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from spiral.memory import rank
-from spiral.memory.settle import Moment, settle
+from spiral.memory.settle import Moment, active, settle
 from spiral.memory.tokens import excerpt, tokens
 from spiral.model import ANY, LEVELS, Change, Hit, Scope, Statement
 
@@ -86,3 +86,12 @@ def test_hits_never_exceed_the_budget_and_nothing_vanishes(sizes: list[int], bud
 @given(st.text(max_size=2000), st.integers(10, 300))
 def test_an_excerpt_fits(text: str, room: int) -> None:
     assert tokens(excerpt(text, ("a",), room)) <= room
+
+
+def test_an_undone_undo_is_void_whatever_the_clock_said() -> None:
+    gone = Change(id="c1", verb="forget", targets=("m0000",), at=DAY + timedelta(days=10))
+    back = Change(id="c2", verb="undo", targets=("c1",), at=DAY + timedelta(days=11))
+    again = Change(id="c3", verb="undo", targets=("c2",), at=DAY + timedelta(days=5))
+    assert active([gone, back, again], DAY + timedelta(days=20)) == [again, gone]
+    ring = [Change(id=f"c{at}", verb="undo", targets=(f"c{(at + 1) % 3}",), at=DAY) for at in range(3)]
+    assert [change.id for change in active(ring, DAY)] == ["c1"]

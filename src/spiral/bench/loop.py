@@ -75,7 +75,7 @@ class Worker:
         task = order.env["SPIRAL_TASK"]
         path = Path(order.folder, "services", f"{task}.txt")
         path.parent.mkdir(exist_ok=True)
-        path.write_text(f"{task}\n", "utf-8")
+        path.write_text(f"{order.env['SPIRAL_PASS']}\n", "utf-8")
         self.seconds.append(time.monotonic() - began)
         learned = f"Learned: {path.name} is what the outbox reads for {task}."
         return f"I wrote {path.name}.\n{learned}\n<promise>{task}:DONE</promise>"

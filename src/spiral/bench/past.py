@@ -37,6 +37,9 @@ agent = "bench"
 checker = "none"
 recheck = 0       # the checks of finished tasks are checks: what they take is not the loop's
 
+[iterate]
+split = false
+
 [budget]
 passes = 100000
 hours = 0

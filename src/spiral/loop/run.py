@@ -99,7 +99,8 @@ def open_run(loop: Loop, mine: Run, *, resumed: bool) -> None:
     again = f"-{secrets.token_hex(3)}" if resumed else ""
     event = Event(id=f"{mine.id}-{name}{again}", at=loop.clock(), run=mine.id, kind=name, data=data)
     # What ended another open run says nothing about this one.
-    states = {} if resumed or kind == "closed" else {"": TaskState()}
+    over = kind == "open" and loop.journal.states().get("", TaskState()).status in ("done", "blocked")
+    states = {"": TaskState()} if over and not resumed else {}
     loop.journal.record([event], states=states, notes={"run/last": mine.id})
     tidy.catch_up(loop, mine.id)
 

@@ -8,7 +8,7 @@ import re
 import unicodedata
 from collections.abc import Mapping
 from dataclasses import fields
-from datetime import date, datetime, time, timedelta
+from datetime import MAXYEAR, date, datetime, time, timedelta
 from types import MappingProxyType
 from typing import Literal, TypeVar
 
@@ -52,13 +52,13 @@ def micros(moment: datetime) -> int:
 
 def moment(value: object, name: str) -> datetime:
     """A point in time from ISO text, a date (its first instant) or a datetime."""
-    if isinstance(value, datetime):
-        return utc(value)
-    if isinstance(value, date):
-        return utc(datetime.combine(value, time()))
     try:
+        if isinstance(value, datetime):
+            return utc(value)
+        if isinstance(value, date):
+            return utc(datetime.combine(value, time()))
         return utc(datetime.fromisoformat(str(value)))
-    except ValueError:
+    except (ValueError, OverflowError):
         raise UsageError(
             f"{name} must be a date or time such as 2026-03-01 or 2026-03-01T12:00:00Z, not {value!r}"
         ) from None
@@ -202,13 +202,16 @@ def statement_from(table: Mapping[str, object], *, default: Statement) -> Statem
     def when(part: str) -> datetime | None:
         return moment(table[part], part) if table.get(part) else None
 
+    learned = when("learned") or default.learned
+    if learned.year == MAXYEAR:
+        raise UsageError(f"learned must leave room for what is learned later, not {stamp(learned)!r}")
     return Statement(
         id=name,
         text=plain(table.get("text"), "text") or default.text,
         kind=choice(table.get("kind"), "kind", KINDS, default.kind),
         scope=scope,
         owner=plain(table.get("owner"), "owner") or default.owner,
-        learned=moment(table["learned"], "learned") if table.get("learned") else default.learned,
+        learned=learned,
         visibility=choice(table.get("visibility"), "visibility", VISIBILITIES, default.visibility),
         authority=choice(table.get("authority"), "authority", AUTHORITIES, default.authority),
         evidence=evidence_from(table.get("evidence")),

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 
 from spiral.errors import UsageError
 from spiral.memory.codec import change_from, change_to, digest, printable, statement_from, statement_to
+from spiral.memory.values import fit
 from spiral.model import Change, Statement
 
 FENCE = "---"
@@ -56,11 +57,14 @@ def split(raw: str) -> tuple[Mapping[str, object], str]:
         mark = getattr(fault, "problem_mark", None)
         line = f" in line {mark.line + 2}" if mark else ""
         raise UsageError(f"the front matter is not YAML{line}: {getattr(fault, 'problem', fault)}") from fault
-    except ValueError as fault:
+    except (ValueError, OverflowError) as fault:
         raise UsageError(f"the front matter holds a value that is none: {fault}") from fault
-    if table is not None and not isinstance(table, dict):
-        raise UsageError(f"the front matter must be names and values, not {table!r}")
-    return {str(key): value for key, value in (table or {}).items()}, "".join(lines[end + 1 :]).strip()
+    except RecursionError as fault:
+        raise UsageError("the front matter is nested too deeply; make it flatter") from fault
+    named = fit(table if table is not None else {})
+    if not isinstance(named, dict):
+        raise UsageError(f"the front matter must be names and values, not {named!r}")
+    return named, "".join(lines[end + 1 :]).strip()
 
 
 def dump(table: Mapping[str, object]) -> str:

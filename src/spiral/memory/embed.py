@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from spiral.errors import UsageError
+from spiral.memory.files import failing
 from spiral.memory.store import Store
 from spiral.memory.sync import Progress
 
@@ -38,8 +39,9 @@ def embed(store: Store, progress: Progress | None = None, *, limit: int = 0, wai
 @contextmanager
 def lease(store: Store, *, wait: bool) -> Iterator[bool]:
     """Whether this process may embed now."""
-    store.locks.mkdir(parents=True, exist_ok=True)
-    handle = os.open(store.locks / "embed.lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    with failing(store.locks):
+        store.locks.mkdir(parents=True, exist_ok=True)
+        handle = os.open(store.locks / "embed.lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
     try:
         try:
             fcntl.flock(handle, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))

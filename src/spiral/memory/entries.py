@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from functools import lru_cache
 
 from spiral.memory import codec
 from spiral.memory.words import terms
@@ -88,8 +89,13 @@ def of_change(change: Change, path: str) -> Entry:
 
 def memory_of(row: Row) -> Statement:
     """The memory in a row of the index."""
-    table = json.loads(row.body)
-    return codec.statement_from(table, default=BLANK)
+    return memory_in(row.body)
+
+
+@lru_cache(maxsize=4_096)
+def memory_in(body: str) -> Statement:
+    """The memory in a body; kept, because the page and the rules read the same ones again and again."""
+    return codec.statement_from(json.loads(body), default=BLANK)
 
 
 def episode_of(row: Row) -> Episode:

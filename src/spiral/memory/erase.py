@@ -17,9 +17,9 @@ from spiral.model import Change, Scope, Statement
 from spiral.ports import Row
 
 OWED = "erasing"
-"""The note in the index that says that a reader kept erased bytes."""
+"""The note in the index that says that its files may hold erased bytes."""
 HELD = (
-    "another process is reading, so the index's files keep the erased text until it ends; "
+    "another process reads or rebuilds the index, so its files keep the erased text until it ends; "
     "`spiral doctor` finishes the work then, `spiral reindex` at once"
 )
 
@@ -39,20 +39,22 @@ def erase(store: Store, wanted: Wanted, scope: Scope) -> Erased:
     that were derived from it.
 
     One winner: what is erased is decided, and the files go, inside the index's transaction; the index's own bytes and
-    the page follow. A crash in between leaves an index that drops the rest at the next use, and a retry erases what is
-    left.
+    the page follow. What must outlast a failure is committed before, for a file that is gone cannot be taken back. So a
+    crash in between leaves an index that drops the rest at the next use, and a retry or `doctor` erases what is left.
     """
-    finish(store)
     store.use(every_file=True)
+    finish(store)
+    with store.index.atomic():
+        rows = doomed(store, wanted, scope)
+        if not wanted.source:
+            retire_mates(store, [entries.memory_of(row) for row in rows if row.type == "memory"], scope)
+        store.index.note(OWED, "1")
     with store.index.atomic():
         rows = doomed(store, wanted, scope)
         gone = {row.id for row in rows}
         changes = list(speaking_of(store, gone))
-        if not wanted.source:
-            retire_mates(store, [entries.memory_of(row) for row in rows if row.type == "memory"], scope)
         files = {*wipe_files(store, rows, changes), *wipe_segments(store, gone)}
         wipe_leftovers(store, files)
-        store.index.note(OWED, "1")
     lost = [row.id for row, rest in changes if rest is None]
     whole = finish(store, [*(row.id for row in rows), *lost])
     judge_rest(store, rows)
@@ -175,7 +177,7 @@ def wipe_files(store: Store, rows: Sequence[Row], changes: Sequence[tuple[Row, C
 def copied(store: Store) -> Iterator[tuple[str, str]]:
     """(path, id) of files that have the id of another one and so are not in the index."""
     for file in store.index.faults():
-        if file.fault.startswith(sync.TWIN):
+        if file.fault.startswith(sync.TWIN) and not file.path.startswith(EPISODES):
             try:
                 raw = store.folder.read(file.path)
                 is_change = file.path.startswith(CHANGES)

@@ -20,7 +20,7 @@ from spiral.model import Change, Statement
 from spiral.ports import Sighting
 
 FORMAT = 1
-MEMORIES, CHANGES, EPISODES = "memories", "changes", "episodes"
+MEMORIES, CHANGES, EPISODES = PARTS = ("memories", "changes", "episodes")
 RACY = 100_000_000
 """Nanoseconds within which a folder may change twice and look changed once."""
 
@@ -42,7 +42,7 @@ class Folder:
             version = found["format"]
         except FileNotFoundError:
             with failing(self.root):
-                for part in (MEMORIES, CHANGES, EPISODES):
+                for part in PARTS:
                     (self.root / part).mkdir(parents=True, exist_ok=True)
             self.write("format.json", json.dumps({"format": FORMAT}) + "\n")
             return
@@ -112,17 +112,21 @@ class Folder:
 
     def folders(self) -> Iterator[str]:
         """Every folder that is scanned, as a path that ends in `/`."""
-        for part in (MEMORIES, CHANGES, EPISODES):
+        for part in PARTS:
             waiting = [part + "/"]
             while waiting:
                 path = waiting.pop()
                 yield path
-                with scanning(self.root / path) as entries:
-                    waiting.extend(
-                        f"{path}{entry.name}/"
-                        for entry in entries
-                        if not entry.name.startswith(".") and entry.is_dir(follow_symlinks=False)
-                    )
+                waiting.extend(self.below(path))
+
+    def below(self, folder: str) -> list[str]:
+        """The folders right inside a folder."""
+        with scanning(self.root / folder) as entries:
+            return [
+                f"{folder}{entry.name}/"
+                for entry in entries
+                if not entry.name.startswith(".") and entry.is_dir(follow_symlinks=False)
+            ]
 
     def files(self, folder: str) -> Iterator[Sighting]:
         """The files of one folder with a stamp that changes whenever their content may have."""

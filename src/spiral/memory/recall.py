@@ -8,6 +8,7 @@ from datetime import datetime
 
 from spiral.errors import EmbedderError, UsageError
 from spiral.memory import anchors, entries, rank
+from spiral.memory.codec import micros
 from spiral.memory.settle import Moment
 from spiral.memory.silence import silenced
 from spiral.memory.store import Store
@@ -20,6 +21,8 @@ FRAME = 28
 """Tokens that the frame around a hit takes: source, age and authority."""
 LONGEST_HIT = 400
 CANDIDATES = 80
+MOST = CANDIDATES * 64
+"""Candidates of a channel for a question about the past, at most."""
 NEIGHBOURS = 3
 NEAR = 0.6
 """Similarity from which a memory counts as a neighbour in meaning; unrelated sentences stay below 0.4."""
@@ -59,17 +62,16 @@ def recall(store: Store, query: Query) -> Recall:
         kinds=query.kinds,
         live=query.as_of is None and query.true_at is None,
         hidden=query.hidden,
+        known=micros(query.as_of) if query.as_of else 0,
     )
     probe, notes = probed(store, query)
     degraded += notes
-    fused = rank.fuse(store.index.search(probe, view))[: CANDIDATES * 2]
-    rows = store.index.get([item.id for item in fused])
-    hits = [shown(rows[item.id], item, query) for item in fused if item.id in rows]
-    hits, dropped = judged(store, hits, query)
+    hits, dropped = holding(store, query, probe, view)
     now = store.clock()
     hits = sorted((replace(hit, score=hit.score * rank.prior(hit, now)) for hit in hits), key=best_first)
     if query.links:
-        hits = sorted(hits + hop(store, hits, view, query), key=best_first)
+        linked, over = judged(store, hop(store, hits, view, query), query)
+        hits, dropped = sorted(hits + linked, key=best_first), dropped + over
     hits, twins = rank.collapse(hits)
     hits, cut = rank.within(hits, query.budget, query.limit)
     return Recall(
@@ -79,6 +81,20 @@ def recall(store: Store, query: Query) -> Recall:
         degraded=tuple(degraded),
         tokens=sum(hit.tokens for hit in hits),
     )
+
+
+def holding(store: Store, query: Query, probe: Probe, view: View) -> tuple[list[Hit], list[Dropped]]:
+    """Candidates that hold at the moment asked about, and those that do not. What was retired since or before may come
+    first in great numbers, so a question about the past looks at more until enough are left."""
+    while True:
+        found = store.index.search(probe, view)
+        fused = rank.fuse(found)[: probe.limit * 2]
+        rows = store.index.get([item.id for item in fused])
+        hits, dropped = judged(store, [shown(rows[item.id], item, query) for item in fused if item.id in rows], query)
+        cut = any(len(hits) >= probe.limit for hits in found.values())
+        if view.live or not cut or len(hits) >= query.limit or probe.limit >= MOST:
+            return hits, dropped
+        probe = replace(probe, limit=probe.limit * 4)
 
 
 def best_first(hit: Hit) -> tuple[float, str]:

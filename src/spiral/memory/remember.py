@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
+from functools import cache
 from typing import Literal
 
 from spiral.errors import UsageError
@@ -25,6 +26,8 @@ LONGEST = 200_000
 LINKS = 4
 
 Outcome = Literal["added", "merged", "unchanged", "echo"]
+Nearby = Callable[[], Sequence[Statement]]
+"""Memories that share words with a new one; looked for when they are wanted, and once."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -48,7 +51,8 @@ def remember(store: Store, draft: Draft, scope: Scope, *, name: str = "", served
 
     One winner: everything is decided and written inside the index's transaction, which admits one writer over all
     processes. The file is renamed into place before the transaction commits, so a crash in between leaves a whole file
-    that the next use reads. A retry finds the same text current, or the same id, and changes nothing.
+    that the next use reads; if the transaction fails, the file goes again. A retry finds the same text current, or the
+    same id, and changes nothing.
     """
     draft, found = safe_draft(draft)
     check(draft, name)
@@ -57,11 +61,15 @@ def remember(store: Store, draft: Draft, scope: Scope, *, name: str = "", served
         if served and is_echo(fresh.text, served):
             return Remembered(memory=fresh, outcome="echo", redacted=found)
         known = named(store, fresh, name) if name else None
+        nearby = cache(lambda: neighbours(store, fresh))
         if known is None:
-            held, known = already(store, fresh, draft)
+            held, known = already(store, fresh, draft, nearby)
         if known is not None:
             return replace(known, redacted=found)
-        fresh, rivals = placed(store, renewed(held, fresh, draft) if held else fresh, held, name)
+        if held:
+            fresh = renewed(held, fresh, draft)
+            nearby.cache_clear()
+        fresh, rivals = placed(store, fresh, held, name, nearby)
         save(store, fresh)
         superseded = tuple(row.id for row in store.index.get(rivals).values() if not row.live)
         return Remembered(memory=fresh, outcome="added", superseded=superseded, redacted=found)
@@ -121,11 +129,11 @@ def named(store: Store, fresh: Statement, name: str) -> Remembered | None:
     return Remembered(memory=memory, outcome="unchanged")
 
 
-def already(store: Store, fresh: Statement, draft: Draft) -> tuple[Statement | None, Remembered | None]:
+def already(store: Store, fresh: Statement, draft: Draft, nearby: Nearby) -> tuple[Statement | None, Remembered | None]:
     """The current memory that says the same, if any, and what became of the draft when no new version is due."""
     same = restatements(store, fresh)
     rows = store.index.get([memory.id for memory in same])
-    held = next((memory for memory in same if rows[memory.id].live), None) or rephrased(store, fresh)
+    held = next((memory for memory in same if rows[memory.id].live), None) or rephrased(fresh, nearby())
     if held is None:
         # Learned from the same words before, and retired since: hearing them again is not news.
         sources = {item.source for item in draft.evidence if item.source}
@@ -144,9 +152,9 @@ def restatements(store: Store, memory: Statement) -> list[Statement]:
     return [version for version in same if restates(version.text, memory.text)]
 
 
-def rephrased(store: Store, fresh: Statement) -> Statement | None:
+def rephrased(fresh: Statement, nearby: Sequence[Statement]) -> Statement | None:
     """A current memory of the same place that says the same with other articles or spacing."""
-    for memory in neighbours(store, fresh):
+    for memory in nearby:
         same = (memory.kind, memory.key, *place(memory)) == (fresh.kind, fresh.key, *place(fresh))
         if same and restates(memory.text, fresh.text):
             return memory
@@ -163,7 +171,9 @@ def merge(store: Store, memory: Statement, fresh: Statement) -> Remembered:
     return Remembered(memory=replace(held, evidence=(*held.evidence, *more)), outcome="merged")
 
 
-def placed(store: Store, fresh: Statement, held: Statement | None, name: str) -> tuple[Statement, list[str]]:
+def placed(
+    store: Store, fresh: Statement, held: Statement | None, name: str, around: Nearby
+) -> tuple[Statement, list[str]]:
     """The memory with its id, its place in the chain of its key, its links and what it contradicts; and the current
     memories whose place it may take, among them the one that it renews."""
     slot = codec.slot(fresh)
@@ -173,7 +183,7 @@ def placed(store: Store, fresh: Statement, held: Statement | None, name: str) ->
     learned = [entries.memory_of(row).learned + timedelta(microseconds=1) for row in chain]
     supersedes = tuple(dict.fromkeys((*fresh.supersedes, *([held.id] if held else []))))
     rivals = [row.id for row in store.index.get(list(dict.fromkeys((*heads, *supersedes)))).values() if row.live]
-    nearby = [memory for memory in neighbours(store, fresh) if memory.id not in (*heads, *supersedes)]
+    nearby = [memory for memory in around() if memory.id not in (*heads, *supersedes)]
     fresh = replace(
         fresh,
         learned=max((fresh.learned, *learned)),
@@ -227,7 +237,7 @@ def save(store: Store, memory: Statement) -> None:
     """Write the file without secrets, then the index. Inside `atomic`. No file that is there is replaced."""
     memory = safe_memory(memory)
     path = store.folder.free(store.folder.path_of(memory))
-    store.folder.write(path, document.write(memory))
+    write(store, path, document.write(memory))
     enter(store, path, entries.of_memory(memory, path), memory)
 
 
@@ -235,9 +245,20 @@ def save_change(store: Store, change: Change) -> Change:
     """Write the change's file without secrets, then the index; as it was written. Inside `atomic`."""
     change = safe_change(change)
     path = store.folder.free(store.folder.path_of_change(change))
-    store.folder.write(path, document.write_change(change))
+    write(store, path, document.write_change(change))
     enter(store, path, entries.of_change(change, path))
     return change
+
+
+def write(store: Store, path: str, content: str) -> None:
+    """Write a file that goes again if the transaction fails: an error means that nothing was kept. Inside `atomic`."""
+
+    def take_back() -> None:
+        if store.folder.holds(path):
+            store.folder.erase(path)
+
+    store.index.otherwise(take_back)
+    store.folder.write(path, content)
 
 
 def enter(store: Store, path: str, entry: Entry, memory: Statement | None = None) -> None:

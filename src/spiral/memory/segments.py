@@ -10,13 +10,15 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from spiral.errors import UsageError
+from spiral.errors import StoreError
 from spiral.memory.codec import digest, episode_from, episode_to, to_json
 from spiral.memory.files import EPISODES, Folder, failing, sync_folder
+from spiral.memory.values import fit, reason
 from spiral.model import Episode
 
 ROTATE = 8_000_000
 """Bytes after which a session goes on in another segment."""
+SURROGATE = re.compile(r"\\u[dD][89a-fA-F]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +37,7 @@ def append(folder: Folder, episodes: Sequence[Episode]) -> str:
     readers tell by its id and count it once.
     """
     first = episodes[0]
-    data = b"".join(to_json(episode_to(episode)).encode("utf-8") + b"\n" for episode in episodes)
+    data = lines(episodes)
     number = 0
     while True:
         path = segment(first, number)
@@ -63,6 +65,36 @@ def append(folder: Folder, episodes: Sequence[Episode]) -> str:
             # Appending leaves the folder's own time alone; moving it tells a scan where to look.
             os.utime(target.parent)
             return path
+
+
+def withdraw(folder: Folder, path: str, episodes: Sequence[Episode]) -> None:
+    """Take back what `append` added at the end of a segment; where another writer came after, it has to stay.
+
+    The segment's own lock admits one writer at a time; a retry finds something else at the end.
+    """
+    data = lines(episodes)
+    target = folder.root / path
+    with failing(target):
+        handle = os.open(target, os.O_RDWR | os.O_CLOEXEC)
+        try:
+            fcntl.flock(handle, fcntl.LOCK_EX)
+            start = os.fstat(handle).st_size - len(data)
+            if os.pread(handle, len(data), max(start, 0)) != data:
+                raise StoreError(
+                    f"{path!r} was written to since, so what failed is kept there and read at the next use"
+                )
+            if start:
+                os.ftruncate(handle, start)
+                os.fsync(handle)
+            else:
+                folder.erase(path)
+        finally:
+            os.close(handle)
+
+
+def lines(episodes: Sequence[Episode]) -> bytes:
+    """The episodes as they stand in a segment."""
+    return b"".join(to_json(episode_to(episode)).encode("utf-8") + b"\n" for episode in episodes)
 
 
 def segment(episode: Episode, number: int) -> str:
@@ -110,13 +142,18 @@ def parse(raw: str, number: int) -> Line:
     """One line."""
     try:
         table = json.loads(raw)
-        if not isinstance(table, dict):
-            return Line(None, f"line {number} is not an episode")
-        return Line(episode_from(table))
     except (ValueError, RecursionError):
         return Line(None, f"line {number} is torn or mangled")
-    except UsageError as fault:
-        return Line(None, f"line {number}: {fault}")
+    if not isinstance(table, dict):
+        return Line(None, f"line {number} is not an episode")
+    try:
+        # A lone surrogate can only come from an escape.
+        known = fit(table) if SURROGATE.search(raw) else table
+        assert isinstance(known, dict)
+        return Line(episode_from(known))
+    # A line is a stranger's, perhaps of a newer version's: whatever is wrong with it must not cost the others.
+    except Exception as fault:  # noqa: BLE001
+        return Line(None, f"line {number}: {reason(fault)}")
 
 
 def named(raw: bytes) -> set[str]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from spiral.errors import StoreError
 from spiral.memory import codec, entries, segments
 from spiral.memory.files import stamp_of
 from spiral.memory.safe import safe_episode
@@ -18,6 +19,7 @@ def keep(store: Store, episodes: Sequence[Episode]) -> None:
         return
     episodes = [safe_episode(episode) for episode in episodes]
     path = segments.append(store.folder, episodes)
+    store.index.otherwise(lambda: segments.withdraw(store.folder, path, episodes))
     store.index.put(entries.of_episode(episode, path) for episode in episodes)
     before = store.index.sightings(path.rpartition("/")[0] + "/").get(path)
     if before is None and len(store.index.select("path", [path])) == len(episodes):
@@ -44,8 +46,11 @@ def served_texts(store: Store, episodes: Sequence[Episode], scope: Scope | None 
     return [item.text for item in found if scope is None or sees(scope, store.owner, item)]
 
 
-def note_served(store: Store, ids: Sequence[str], scope: Scope, session: str) -> None:
-    """Remember with the session what it was told, so that its echo is not taken for news."""
+def note_served(store: Store, ids: Sequence[str], scope: Scope, session: str) -> tuple[str, ...]:
+    """Remember with the session what it was told, so that its echo is not taken for news.
+
+    What kept us from it comes back as a note: who asks a question on a disk that cannot be written is still answered.
+    """
     now = store.clock()
     note = Episode(
         id="e" + codec.digest("served", session, codec.stamp(now), *ids),
@@ -58,5 +63,9 @@ def note_served(store: Store, ids: Sequence[str], scope: Scope, session: str) ->
         visibility=store.visibility,
         served=tuple(ids),
     )
-    with store.index.atomic():
-        keep(store, [note])
+    try:
+        with store.index.atomic():
+            keep(store, [note])
+    except StoreError as fault:
+        return (f"what was served is not noted with the session: {fault}",)
+    return ()

@@ -22,12 +22,20 @@ class Moment:
 
 
 def active(changes: Iterable[Change], known: datetime) -> list[Change]:
-    """The changes that hold: made by then and not taken back. An undo can itself be undone."""
+    """The changes that hold: made by then and not taken back. An undo can itself be undone.
+
+    What undoes what decides, not the time of either: the clock may have been set back in between.
+    """
     made = sorted((change for change in changes if change.at <= known), key=lambda change: (change.at, change.id))
+    waiting = [change for change in reversed(made) if change.verb == "undo"]
     void: set[str] = set()
-    for change in reversed(made):
-        if change.verb == "undo" and change.id not in void:
-            void.update(change.targets)
+    while waiting:
+        doubted = {target for change in waiting for target in change.targets}
+        # In a ring, which only a hand can make, the newest decides.
+        certain = [change for change in waiting if change.id not in doubted] or waiting[:1]
+        void.update(target for change in certain if change.id not in void for target in change.targets)
+        done = {change.id for change in certain}
+        waiting = [change for change in waiting if change.id not in done]
     return [change for change in made if change.id not in void]
 
 

@@ -6,11 +6,12 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 
-from spiral.errors import SpiralError, StoreError
+from spiral.errors import StoreError
 from spiral.memory import codec, document, entries, segments
-from spiral.memory.files import CHANGES, EPISODES, Folder
+from spiral.memory.files import CHANGES, EPISODES, PARTS, Folder
 from spiral.memory.settle import Moment, next_change, settle
 from spiral.memory.silence import concerning, silenced
+from spiral.memory.values import reason
 from spiral.model import Change, Statement
 from spiral.ports import Entry, Index, Row, Sighting
 
@@ -85,8 +86,13 @@ def delta(folder: Folder, index: Index, *, full: bool) -> Delta:
         for path, seen in known.items()
         if path not in lost and (full or seen.stamp != stamps[path] or not seen.stamp)
     ]
-    if not known or any(path.count("/") == 1 or path in stale for path in stale):
-        stale.extend(path for path in folder.folders() if path not in known)
+    # A folder that came shows in the one that holds it.
+    stale += [path for part in PARTS if (path := f"{part}/") not in known]
+    waiting = [*stale]
+    while waiting:
+        came = [path for path in folder.below(waiting.pop()) if path not in known]
+        stale += came
+        waiting += came
     changed: list[Sighting] = []
     gone: list[str] = [path for name in lost for path in index.sightings(name)]
     fresh: list[Sighting] = []
@@ -110,11 +116,7 @@ def apply(folder: Folder, index: Index, found: Delta, default: Statement, progre
     for path in found.gone:
         drop(index, path, touched)
     changed = {file.path: file for file in found.changed}
-    if found.gone or changed:
-        # Whoever lost a quarrel over an id may have won it now.
-        changed |= {
-            file.path: file for file in index.faults() if file.fault.startswith(TWIN) and file.path not in changed
-        }
+    changed |= rivals(index, {*found.gone, *changed})
     for done, path in enumerate(sorted(changed), 1):
         read_file(folder, index, changed[path], default, touched)
         if progress:
@@ -122,6 +124,12 @@ def apply(folder: Folder, index: Index, found: Delta, default: Statement, progre
     index.unsight([*found.gone, *found.lost])
     index.sight(found.folders)
     judge(index, touched, datetime.now(UTC))
+
+
+def rivals(index: Index, paths: set[str]) -> dict[str, Sighting]:
+    """The files that lost a quarrel over an id to one of these, which they may have won now."""
+    lost = [file for file in index.faults() if file.fault.startswith(TWIN)] if paths else []
+    return {file.path: file for file in lost if file.path not in paths and any(path in file.fault for path in paths)}
 
 
 def drop(index: Index, path: str, touched: Touched) -> None:
@@ -139,17 +147,10 @@ def read_file(folder: Folder, index: Index, file: Sighting, default: Statement, 
         return
     drop(index, file.path, touched)
     try:
-        raw = folder.read(file.path)
-        if file.path.startswith(CHANGES):
-            change = document.read_change(raw)
-            entry, targets = entries.of_change(change, file.path), change.targets
-            touched.ids.update(targets)
-        else:
-            memory = hand_made(folder, file, raw, default)
-            entry = entries.of_memory(memory, file.path)
-            touched.memory(memory)
-    except SpiralError as fault:
-        index.sight([replace(file, fault=str(fault))])
+        entry = entry_of(folder, file, default, touched)
+    # A file is a stranger's: whatever is wrong with it must not cost the others.
+    except Exception as fault:  # noqa: BLE001
+        index.sight([replace(file, fault=reason(fault))])
         return
     rival = index.get([entry.id]).get(entry.id)
     if rival is not None and rival.path < file.path and (folder.root / rival.path).exists():
@@ -159,6 +160,20 @@ def read_file(folder: Folder, index: Index, file: Sighting, default: Statement, 
         index.sight([Sighting(path=rival.path, stamp="", fault=TWIN + file.path)])
     index.put([entry])
     index.sight([replace(file, fault="")])
+
+
+def entry_of(folder: Folder, file: Sighting, default: Statement, touched: Touched) -> Entry:
+    """The memory or change in a file, and what it concerns."""
+    raw = folder.read(file.path)
+    if file.path.startswith(CHANGES):
+        change = document.read_change(raw)
+        entry = entries.of_change(change, file.path)
+        touched.ids.update(change.targets)
+        return entry
+    memory = hand_made(folder, file, raw, default)
+    entry = entries.of_memory(memory, file.path)
+    touched.memory(memory)
+    return entry
 
 
 def hand_made(folder: Folder, file: Sighting, raw: str, default: Statement) -> Statement:
@@ -171,44 +186,58 @@ def hand_made(folder: Folder, file: Sighting, raw: str, default: Statement) -> S
 
 
 def read_segment(folder: Folder, index: Index, file: Sighting, touched: Touched) -> None:
-    """Read a segment; a torn or mangled line is noted and costs no other. What came after its retirement is judged."""
+    """Read a segment; a torn or mangled line is noted and costs no other. Of two with the same episode, the first by
+    name has it, as long as it is there. What came after its retirement is judged."""
     there = {row.id for row in index.select("path", [file.path])}
+    found: dict[str, Entry] = {}
     seen: set[str] = set()
     faults: list[str] = []
-    fresh: list[Entry] = []
-    for line in segments.read(folder, file.path):
+    try:
+        lines = list(segments.read(folder, file.path))
+    except StoreError as fault:
+        index.sight([replace(file, fault=reason(fault))])
+        return
+    for line in lines:
         if line.episode is None:
             faults.append(line.fault)
         elif line.episode.id not in seen:
             seen.add(line.episode.id)
             if line.episode.id not in there:
-                fresh.append(entries.of_episode(line.episode, file.path))
+                found[line.episode.id] = entries.of_episode(line.episode, file.path)
+    others = {row.id: row.path for row in index.get(list(found)).values() if (folder.root / row.path).exists()}
+    earlier = {name: path for name, path in others.items() if path < file.path}
+    index.sight(
+        Sighting(path=path, stamp="", fault=TWIN + file.path) for path in sorted({*others.values()}) if path > file.path
+    )
+    fresh = [entry for name, entry in found.items() if name not in earlier]
     index.put(fresh)
     for change in concerning(index, [entry.id for entry in fresh]).values():
         touched.ids.update(change.targets)
     index.remove(there - seen)
-    index.sight([replace(file, fault="; ".join(faults[:3]))])
+    twins = [TWIN + ", ".join(sorted(set(earlier.values())))] if earlier else []
+    index.sight([replace(file, fault="; ".join((twins + faults)[:3]))])
 
 
 def judge(index: Index, touched: Touched, now: datetime) -> None:
     """Derive the state of everything that was touched and mark it. Inside `atomic`; judging again changes nothing."""
-    ids = sorted(touched.ids)
-    # An undo names a change: what is touched is what that change was about.
-    for at in range(0, len(ids), BATCH):
-        for row in index.get(ids[at : at + BATCH]).values():
-            if row.type == "change":
-                touched.row(row)
-    slots = sorted(touched.slots)
-    for at in range(0, len(slots), BATCH):
-        group = gather(index, [], slots[at : at + BATCH])
-        index.mark(group.states(now))
-    alone = sorted(touched.ids)
-    for at in range(0, len(alone), BATCH):
-        group = gather(index, alone[at : at + BATCH], [])
-        index.mark(group.states(now))
-        episodes = [row.id for row in index.get(alone[at : at + BATCH]).values() if row.type == "episode"]
+    concern(index, touched)
+    for some in batches(touched.slots):
+        index.mark(gather(index, [], some).states(now))
+    for some in batches(touched.ids):
+        index.mark(gather(index, some, []).states(now))
+        episodes = [row.id for row in index.get(some).values() if row.type == "episode"]
         quiet = silenced(index, episodes)
         index.mark((name, name not in quiet, 0) for name in episodes)
+
+
+def concern(index: Index, touched: Touched) -> None:
+    """An undo names a change, which may be an undo too: what is touched is what the first of them was about."""
+    seen: set[str] = set()
+    while waiting := sorted(touched.ids - seen):
+        seen.update(waiting)
+        for row in index.get(waiting).values():
+            if row.type == "change":
+                touched.row(row)
 
 
 @dataclass(frozen=True, slots=True)
@@ -237,22 +266,27 @@ class Group:
 def gather(index: Index, ids: Iterable[str], slots: Iterable[str]) -> Group:
     """Memories by id or slot, their slot-mates, what points at them, and the changes that concern any of these."""
     core = {row.id: entries.memory_of(row) for row in index.get(list(ids)).values() if row.type == "memory"}
-    core |= {row.id: entries.memory_of(row) for row in index.select("slot", list(slots))}
-    wanted = sorted({codec.slot(memory) for memory in core.values()} - {"", *slots})
-    mates = {row.id: entries.memory_of(row) for row in index.select("slot", wanted)} if wanted else {}
-    core |= mates
-    others: dict[str, Statement] = {}
-    if core:
-        others = {
-            row.id: entries.memory_of(row) for row in index.pointing("supersedes", list(core)) if row.id not in core
-        }
-    changes: dict[str, Change] = {}
-    waiting = [*core, *others]
-    while waiting:
-        found = [entries.change_of(row) for row in index.pointing("changes", waiting) if row.id not in changes]
-        changes |= {change.id: change for change in found}
-        waiting = [change.id for change in found]
+    core |= mates(index, slots)
+    core |= mates(index, {codec.slot(memory) for memory in core.values()} - {"", *slots})
+    others = {
+        row.id: entries.memory_of(row)
+        for some in batches(core)
+        for row in index.pointing("supersedes", some)
+        if row.id not in core
+    }
+    changes = concerning(index, [*core, *others])
     return Group(tuple(core.values()), tuple(others.values()), tuple(changes.values()))
+
+
+def mates(index: Index, slots: Iterable[str]) -> dict[str, Statement]:
+    """The memories of these slots."""
+    return {row.id: entries.memory_of(row) for some in batches(slots) for row in index.select("slot", some)}
+
+
+def batches(names: Iterable[str]) -> Iterator[list[str]]:
+    """The names in order, as many at a time as one statement may take."""
+    ordered = sorted(names)
+    return (ordered[at : at + BATCH] for at in range(0, len(ordered), BATCH))
 
 
 def due(index: Index, now: datetime) -> int:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-import sqlite3
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from spiral.backends.sqlite.generations import WAIT, Generations, fresh_name
+from spiral.backends.sqlite.names import folder_of, kept, told
 from spiral.backends.sqlite.search import condition, partitions, search
+from spiral.backends.sqlite.terms import learn, unlearn
 from spiral.errors import StoreError
 from spiral.model import LEVELS
 from spiral.ports import Channels, Counts, Entry, Probe, Relation, Row, Scored, Sighting, View
@@ -38,13 +39,18 @@ class SqliteIndex(Generations):
 
     def successor(self) -> SqliteIndex:
         """An empty index beside this one, to be filled and then installed by `succeed`."""
-        return SqliteIndex(self.folder, model=self.model, pinned=fresh_name(), wait=self.wait)
+        fresh = SqliteIndex(self.folder, model=self.model, pinned=fresh_name(), wait=self.wait)
+        # One winner: the builders' lock, held until `close`. Who comes second builds after the first.
+        fresh.building = self.lock("build.lock", self.wait)
+        return fresh
 
     def succeed(self) -> None:
         """Make this index, built beside the present one, the one that everybody opens from now on."""
         with self.turn():
             if not self.home.is_dir():
-                raise StoreError("a text was erased while the index was rebuilt; run `spiral reindex` again")
+                raise StoreError("somebody removed the index while it was rebuilt; run `spiral reindex` again")
+            with self.atomic():
+                self.db.executemany("INSERT OR REPLACE INTO note VALUES (?,?)", self.notes())
             self.db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
             self.install(self.pinned)
 
@@ -61,12 +67,12 @@ class SqliteIndex(Generations):
                 "INSERT INTO doc(id, type, part, live, hidden, kind, at, due, model, searched, slot, digest, key,"
                 " session, source, path, text, body) VALUES (?,?,?,1,?,?,?,0,0,?,?,?,?,?,?,?,?,?)",
                 (entry.id, entry.type, part, entry.hidden, entry.kind, entry.at, searched, entry.slot, entry.digest,
-                 entry.key, entry.session, entry.source, entry.path, entry.text[:8000], entry.body),
+                 entry.key, entry.session, entry.source, kept(entry.path), entry.text[:8000], entry.body),
             )  # fmt: skip
             seq = cursor.lastrowid
             if searched:
                 db.execute("INSERT INTO fts(rowid, words, exact) VALUES (?,?,?)", (seq, entry.words, entry.exact))
-                self.learn(entry.exact)
+                learn(db, entry.exact, part)
             db.executemany("INSERT OR IGNORE INTO anchor VALUES (?,?)", [(value, seq) for value in entry.anchors])
             db.executemany(
                 "INSERT OR IGNORE INTO point(relation, dst, src) VALUES (?,?,?)",
@@ -89,16 +95,11 @@ class SqliteIndex(Generations):
             return int(cursor.lastrowid or 0)
         return int(row[0])
 
-    def learn(self, exact: str) -> None:
-        """Add identifiers to the vocabulary."""
-        for term in set(exact.split()):
-            if 3 <= len(term) <= 120:
-                added = self.db.execute("INSERT OR IGNORE INTO term(text) VALUES (?)", (term,))
-                if added.rowcount > 0:
-                    self.db.execute("INSERT INTO term_part(rowid, text) VALUES (?,?)", (added.lastrowid, term))
-
     def drop(self, name: str, seq: int) -> None:
         """Take one entry out of every table."""
+        find = "SELECT fts.exact, doc.part FROM doc JOIN fts ON fts.rowid = doc.seq WHERE doc.seq = ?"
+        if row := self.db.execute(find, (seq,)).fetchone():
+            unlearn(self.db, row[0], row[1])
         self.db.execute("DELETE FROM doc WHERE seq = ?", (seq,))
         self.db.execute("DELETE FROM fts WHERE rowid = ?", (seq,))
         self.db.execute("DELETE FROM anchor WHERE seq = ?", (seq,))
@@ -114,25 +115,14 @@ class SqliteIndex(Generations):
         """Remove the entries so that their text is nowhere in the index's files: rows, vocabulary, vectors, log, and
         generations that a killed rebuild left behind."""
         with self.atomic():
-            find = "SELECT doc.seq, fts.exact FROM doc JOIN fts ON fts.rowid = doc.seq WHERE id = ?"
-            rows = [self.db.execute(find, (name,)).fetchone() for name in ids]
-            found = [row for row in rows if row]
+            find = "SELECT seq FROM doc WHERE id = ? AND searched = 1"
+            rows = [row[0] for name in ids for row in self.db.execute(find, (name,))]
             for number, dimensions in self.db.execute("SELECT id, dimensions FROM model").fetchall():
-                self.files(number, dimensions).clear(row[0] for row in found)
+                self.files(number, dimensions).clear(rows)
             paths = {row.path for row in self.get(ids).values()}
             self.remove(ids)
             # A file's name is made of its text.
             self.unsight(path for path in paths if not self.select("path", [path]))
-            for term in {term for row in found for term in row[1].split()}:
-                used = self.db.execute("SELECT 1 FROM fts WHERE fts MATCH ? LIMIT 1", (f'exact : "{term}"',)).fetchone()
-                if not used:
-                    row = self.db.execute("SELECT id FROM term WHERE text = ?", (term,)).fetchone()
-                    if row:
-                        self.db.execute(
-                            "INSERT INTO term_part(term_part, rowid, text) VALUES ('delete', ?, ?)",
-                            (row[0], term),
-                        )
-                        self.db.execute("DELETE FROM term WHERE id = ?", (row[0],))
             self.db.execute("INSERT INTO fts(fts) VALUES ('optimize')")
             self.db.execute("INSERT INTO term_part(term_part) VALUES ('optimize')")
         return self.scrub()
@@ -149,13 +139,10 @@ class SqliteIndex(Generations):
             found |= {row.id: row for row in self.rows(f"id IN ({','.join('?' * len(some))})", some)}
         return {name: found[name] for name in ids if name in found}
 
-    def rows(self, where: str, values: Sequence[str | int], tail: str = "ORDER BY at, id") -> list[Row]:
+    def rows(self, where: str, values: Sequence[str | int | bytes], tail: str = "ORDER BY at, id") -> list[Row]:
         """Entries that satisfy a condition."""
-        try:
-            cursor = self.db.execute(f"SELECT id, type, path, body, live FROM doc WHERE {where} {tail}", values)
-            return [Row(id=row[0], type=row[1], path=row[2], body=row[3], live=bool(row[4])) for row in cursor]
-        except sqlite3.OperationalError as fault:
-            raise StoreError(f"cannot read the index {str(self.home)!r}: {fault}") from fault
+        cursor = self.db.execute(f"SELECT id, type, path, body, live FROM doc WHERE {where} {tail}", values)
+        return [Row(id=row[0], type=row[1], path=told(row[2]), body=row[3], live=bool(row[4])) for row in cursor]
 
     def select(
         self, column: str, values: Sequence[str | int], *, view: View | None = None, limit: int = 0
@@ -163,13 +150,13 @@ class SqliteIndex(Generations):
         if column == "due":
             where = "due > 0 AND due <= ?"
         elif column == "id^":
-            where = "id >= ?1 AND id < ?1 || 'z'"
+            where = "id >= ?1 AND id < ?1 || char(1114111)"
         else:
             where = f"{COLUMNS[column]} IN ({','.join('?' * len(values))})"
         if view is not None:
             where += f" AND {condition(view, partitions(self.db, view))}"
         tail = f"ORDER BY at DESC, id LIMIT {int(limit)}" if limit else "ORDER BY at, id"
-        found = self.rows(where, values, tail)
+        found = self.rows(where, [kept(str(value)) for value in values] if column == "path" else values, tail)
         return found[::-1] if limit else found
 
     def pointing(self, relation: Relation, ids: Sequence[str]) -> list[Row]:
@@ -188,7 +175,10 @@ class SqliteIndex(Generations):
         files = self.vectors()
         if row is None or files is None:
             return []
-        probe = Probe(vector=files.read([row[0]]), limit=limit + 1)
+        vector = files.read([row[0]])
+        if not len(vector):
+            return []
+        probe = Probe(vector=vector, limit=limit + 1)
         return [hit for hit in self.search(probe, view).get("vector", []) if hit[0] != name][:limit]
 
     def files(self, number: int, dimensions: int) -> VectorFiles:
@@ -231,7 +221,11 @@ class SqliteIndex(Generations):
         db.executemany("UPDATE doc SET model = ? WHERE seq = ?", [(number, seq) for seq, _ in places])
 
     def borrow(self, other: SqliteIndex) -> int:
-        """Take over vectors of the same model and text from another generation; how many were taken."""
+        """Take over vectors of the same model and text from another generation; how many were taken.
+
+        Only what is whole is taken; the rest stays owed.
+        """
+        other.refresh()
         files, number = other.vectors(), other.number()
         if files is None:
             return 0
@@ -239,12 +233,33 @@ class SqliteIndex(Generations):
             row[0]: (row[1], row[2])
             for row in other.db.execute("SELECT id, seq, text FROM doc WHERE model = ? AND searched = 1", (number,))
         }
-        wanted = [(name, have[name][0]) for name, text in self.owed(-1) if have.get(name, (0, None))[1] == text]
-        for at in range(0, len(wanted), BATCH):
-            some = wanted[at : at + BATCH]
-            with self.atomic():
-                self.store([name for name, _ in some], files.read([seq for _, seq in some]))
+        same = {name: have[name][0] for name, text in self.owed(-1) if have.get(name, (0, None))[1] == text}
+        try:
+            whole = set(files.whole([*same.values()]))
+            wanted = [(name, seq) for name, seq in same.items() if seq in whole]
+            for at in range(0, len(wanted), BATCH):
+                some = wanted[at : at + BATCH]
+                with self.atomic():
+                    self.store([name for name, _ in some], files.read([seq for _, seq in some]))
+        except (OSError, ValueError, IndexError) as fault:
+            raise StoreError(f"cannot read the vectors in {str(other.home)!r}: {fault}") from fault
         return len(wanted)
+
+    def damage(self) -> list[str]:
+        found = [
+            f"the index's database: {row[0]}" for row in self.db.execute("PRAGMA quick_check(3)") if row[0] != "ok"
+        ]
+        texts = self.db.execute("SELECT count(*) FROM doc WHERE searched = 1").fetchone()[0]
+        known = self.db.execute("SELECT count(*) FROM fts_docsize").fetchone()[0]
+        if texts != known:
+            found.append(f"the words of {known} texts are in the index, and there are {texts}")
+        find = "SELECT seq, part FROM doc WHERE searched = 1 AND model = ?"
+        rows = dict(self.db.execute(find, (self.number() or -1,)).fetchall())
+        files = self.vectors()
+        lost = len(rows) - len(files.intact(rows)) if files else 0
+        if lost:
+            found.append(f"{lost} of {len(rows)} vectors are damaged or lost")
+        return found
 
     def owing(self) -> int:
         if not self.model:
@@ -274,19 +289,20 @@ class SqliteIndex(Generations):
         )
 
     def sightings(self, folder: str = "") -> Mapping[str, Sighting]:
-        rows = self.db.execute("SELECT path, stamp, fault FROM sighting WHERE folder = ?", (folder,))
-        return {row[0]: Sighting(path=row[0], stamp=row[1], fault=row[2]) for row in rows}
+        rows = self.db.execute("SELECT path, stamp, fault FROM sighting WHERE folder = ?", (kept(folder),))
+        seen = [Sighting(path=told(row[0]), stamp=row[1], fault=row[2]) for row in rows]
+        return {item.path: item for item in seen}
 
     def faults(self) -> list[Sighting]:
         rows = self.db.execute("SELECT path, stamp, fault FROM sighting WHERE fault != '' ORDER BY path")
-        return [Sighting(path=row[0], stamp=row[1], fault=row[2]) for row in rows]
+        return [Sighting(path=told(row[0]), stamp=row[1], fault=row[2]) for row in rows]
 
     def sight(self, seen: Iterable[Sighting]) -> None:
-        rows = [(folder_of(item.path), item.path, item.stamp, item.fault) for item in seen]
+        rows = [(kept(folder_of(item.path)), kept(item.path), item.stamp, item.fault) for item in seen]
         self.db.executemany("INSERT OR REPLACE INTO sighting VALUES (?,?,?,?)", rows)
 
     def unsight(self, paths: Iterable[str]) -> None:
-        rows = [(folder_of(path), path) for path in paths]
+        rows = [(kept(folder_of(path)), kept(path)) for path in paths]
         self.db.executemany("DELETE FROM sighting WHERE folder = ? AND path = ?", rows)
 
     def note(self, name: str, value: str | None = None) -> str:
@@ -295,11 +311,6 @@ class SqliteIndex(Generations):
             return value
         row = self.db.execute("SELECT value FROM note WHERE name = ?", (name,)).fetchone()
         return str(row[0]) if row else ""
-
-
-def folder_of(path: str) -> str:
-    """The folder that lists a file; folders themselves are listed under the empty name."""
-    return "" if path.endswith("/") else path.rpartition("/")[0] + "/"
 
 
 def open_index(_url: str, folder: Path, *, model: str = "", wait: float = WAIT) -> SqliteIndex:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 import sqlite3
 import threading
 import zlib
@@ -11,7 +12,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from datetime import UTC, datetime
 from pathlib import Path
+from urllib.parse import quote
 
+from spiral.backends.sqlite.connection import hindered
 from spiral.errors import NotFoundError, StoreError, StoreVersionError
 from spiral.ports import NOTHING
 from spiral.work import Event, EventKind, Expense, TaskState, Usage
@@ -45,13 +48,36 @@ class SqliteJournal:
         self.lock = threading.RLock()
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
-            self.db = sqlite3.connect(path, timeout=60.0, isolation_level=None, check_same_thread=False)
-            self.db.execute("PRAGMA busy_timeout = 60000")
+            self.open(str(path))
             # A milestone that was acknowledged outlives a power cut; there are a handful of them a pass.
             self.db.execute("PRAGMA synchronous = FULL")
             self.lay()
         except (sqlite3.Error, OSError) as fault:
-            raise StoreError(f"cannot open the journal {str(path)!r}: {fault}") from fault
+            hindrance = hindered(path.parent)
+            if not hindrance or not self.as_it_is():
+                raise StoreError(f"cannot open the journal {str(path)!r}: {hindrance or fault}") from fault
+
+    def open(self, place: str) -> None:
+        """Connect; a place may be a URI of SQLite's."""
+        self.db = sqlite3.connect(place, uri=True, timeout=60.0, isolation_level=None, check_same_thread=False)
+        self.db.execute("PRAGMA busy_timeout = 60000")
+
+    def as_it_is(self) -> bool:
+        """Where nothing can be written, read what is there, or nothing if there is none; whether that can be done."""
+        log = self.path.with_name(self.path.name + "-wal")
+        # Without its log a database may be half-way between two states.
+        if log.exists() and log.stat().st_size:
+            return False
+        try:
+            if self.path.exists() and self.path.stat().st_size:
+                self.open(f"file:{quote(os.fsencode(self.path))}?mode=ro&immutable=1")
+            else:
+                self.open(":memory:")
+            self.lay()
+            self.db.execute("PRAGMA query_only = ON")
+        except sqlite3.Error:
+            return False
+        return True
 
     def lay(self) -> None:
         """Lay out the tables. One winner: the transaction is immediate; who comes second finds the version set."""

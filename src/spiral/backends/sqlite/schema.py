@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-VERSION = 1
+VERSION = 2
 """The index holds nothing that the files do not: another version is rebuilt, never migrated."""
 
 TABLES = """
@@ -51,6 +51,7 @@ CREATE INDEX doc_source ON doc(source) WHERE source != '';
 CREATE INDEX doc_path ON doc(path);
 CREATE INDEX doc_due ON doc(due) WHERE due > 0;
 CREATE INDEX doc_recent ON doc(type, live, at);
+CREATE INDEX doc_kind ON doc(type, live, kind, at);
 CREATE INDEX doc_owed ON doc(live, model, seq) WHERE searched = 1;
 
 CREATE TABLE point(dst TEXT NOT NULL, relation TEXT NOT NULL, src TEXT NOT NULL,
@@ -66,6 +67,8 @@ CREATE VIRTUAL TABLE fts USING fts5(words, exact, tokenize = "porter unicode61 t
 
 -- The vocabulary, so that a part of an identifier finds the identifiers that hold it.
 CREATE TABLE term(id INTEGER PRIMARY KEY, text TEXT NOT NULL UNIQUE);
+CREATE TABLE term_use(term INTEGER NOT NULL, part INTEGER NOT NULL, uses INTEGER NOT NULL,
+    PRIMARY KEY(term, part)) WITHOUT ROWID;
 CREATE VIRTUAL TABLE term_part USING fts5(text, content = 'term', content_rowid = 'id', tokenize = 'trigram');
 """
 

@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
+import math
 import sqlite3
 from collections.abc import Callable, Iterable, Sequence
 
+from spiral.backends.sqlite.terms import holding, literal
 from spiral.model import ANY, LEVELS
 from spiral.ports import Probe, Scored, View
 
 Nearest = Callable[[Sequence[int], int], list[tuple[int, float]]]
 
-VOCABULARY = 40
-"""Identifiers that one substring may stand for."""
+FEW = 64
+"""Up to so many texts how often a word occurs says little about it."""
+MANY = 10_000
+"""Texts from which on it matters how many of them a word finds."""
+ENOUGH = 4
+"""Words that are enough to go by."""
 
 
 def partitions(db: sqlite3.Connection, view: View) -> list[int]:
@@ -38,8 +44,10 @@ def condition(view: View, parts: Sequence[int]) -> str:
         clauses.append("doc.live = 1")
     if not view.hidden:
         clauses.append("doc.hidden = 0")
+    if view.known:
+        clauses.append(f"doc.at <= {int(view.known)}")
     if view.kinds:
-        clauses.append(f"(doc.kind IN ({quoted(view.kinds)}) OR doc.kind = '')")
+        clauses.append(f"doc.kind IN ({quoted((*view.kinds, ''))})")
     return " AND ".join(clauses)
 
 
@@ -48,18 +56,16 @@ def quoted(values: Iterable[str]) -> str:
     return ",".join("'" + value.replace("'", "''") + "'" for value in values)
 
 
-def literal(word: str) -> str:
-    """An FTS5 string, which is never an operator."""
-    return '"' + word.replace('"', '""').replace("\0", " ") + '"'
-
-
 def phrase(column: str, words: Iterable[str]) -> str:
     """An FTS5 expression that any of the words satisfies."""
     return f"{column} : (" + " OR ".join(map(literal, words)) + ")"
 
 
-def match(db: sqlite3.Connection, column: str, words: Iterable[str], within: str, limit: int) -> Scored:
+def match(db: sqlite3.Connection, column: str, words: Sequence[str], within: str, limit: int) -> Scored:
     """BM25 over one column."""
+    total = db.execute("SELECT count(*) FROM (SELECT 1 FROM fts_docsize LIMIT ?)", (FEW + 1,)).fetchone()[0]
+    if total <= FEW:
+        return match_few(db, [phrase(column, [word]) for word in words], within, limit, total)
     statement = (
         "SELECT doc.id, -bm25(fts) AS score FROM fts CROSS JOIN doc ON doc.seq = fts.rowid "
         f"WHERE fts MATCH ? AND {within} ORDER BY score DESC, doc.id LIMIT ?"
@@ -67,17 +73,37 @@ def match(db: sqlite3.Connection, column: str, words: Iterable[str], within: str
     return [(row[0], float(row[1])) for row in db.execute(statement, (phrase(column, words), limit))]
 
 
-def holding(db: sqlite3.Connection, parts: Iterable[str], known: Iterable[str]) -> list[str]:
-    """Identifiers of the vocabulary that hold one of the substrings, the shortest first."""
-    found: dict[str, None] = {}
-    skip = set(known)
-    for part in parts:
-        rows = db.execute(
-            "SELECT text FROM term_part WHERE term_part MATCH ? ORDER BY length(text), text LIMIT ?",
-            (literal(part), VOCABULARY),
-        )
-        found.update(dict.fromkeys(row[0] for row in rows if row[0] not in skip))
-    return list(found)
+def match_few(db: sqlite3.Connection, asked: Sequence[str], within: str, limit: int, total: int) -> Scored:
+    """BM25 among few texts, where FTS5 would count a word that half of them have as no finding at all: a word weighs as
+    much as its rarity says, and at least its share of the question."""
+    seen = dict(db.execute(f"SELECT doc.seq, doc.id FROM doc WHERE searched = 1 AND {within}").fetchall())
+    scores: dict[str, float] = {}
+    for word in asked:
+        rows = db.execute("SELECT rowid, -bm25(fts) FROM fts WHERE fts MATCH ?", (word,)).fetchall()
+        odds = (total - len(rows) + 0.5) / (len(rows) + 0.5)
+        # What is left of FTS5's score without its weight, which it keeps above zero: how prominent the word is.
+        counted = max(1e-6, math.log(odds))
+        weight = max(math.log1p(odds), 1 / len(asked))
+        for seq, score in rows:
+            if seq in seen:
+                scores[seen[seq]] = scores.get(seen[seq], 0.0) + weight * score / counted
+    return sorted(((name, round(score, 9)) for name, score in scores.items()), key=lambda hit: (-hit[1], hit[0]))[
+        :limit
+    ]
+
+
+def telling(db: sqlite3.Connection, column: str, words: Sequence[str]) -> Sequence[str]:
+    """The words without those that a fifth of all texts have, where there are many texts and enough other words.
+
+    Such a word says next to nothing, and makes the others wait for the score of every text that has it.
+    """
+    total = db.execute("SELECT count(*) FROM doc WHERE searched = 1").fetchone()[0]
+    if total < MANY or len(words) <= ENOUGH:
+        return words
+    most = total // 5
+    statement = "SELECT count(*) FROM (SELECT 1 FROM fts WHERE fts MATCH ? LIMIT ?)"
+    rare = [word for word in words if db.execute(statement, (phrase(column, [word]), most)).fetchone()[0] < most]
+    return rare if len(rare) >= ENOUGH else words
 
 
 def keyed(db: sqlite3.Connection, keys: Sequence[str], within: str, limit: int) -> Scored:
@@ -126,10 +152,10 @@ def search(db: sqlite3.Connection, probe: Probe, view: View, nearest: Nearest | 
     if probe.keys:
         found["key"] = keyed(db, probe.keys, within, probe.limit)
     if probe.words:
-        found["words"] = match(db, "words", probe.words, within, probe.limit)
+        found["words"] = match(db, "words", telling(db, "words", probe.words), within, probe.limit)
     if probe.exact:
         found["exact"] = match(db, "exact", probe.exact, within, probe.limit)
-    if probe.parts and (names := holding(db, probe.parts, probe.exact)):
+    if probe.parts and (names := holding(db, probe.parts, probe.exact, allowed, within)):
         found["part"] = match(db, "exact", names, within, probe.limit)
     if probe.anchors:
         found["anchor"] = anchored(db, probe.anchors, within, probe.limit)

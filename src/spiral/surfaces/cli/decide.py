@@ -19,6 +19,8 @@ from spiral.surfaces.cli.project import opened_project
 def command(ctx: click.Context, /, task: str, answer: str, as_json: bool) -> None:
     """Answer the question that TASK waits for, and open it again; the next pass at it is told the answer.
 
+    A run without a task list waits under the name `open`.
+
     \b
     spiral tasks list --status decide
     spiral decide 7 "Use PostgreSQL."
@@ -28,15 +30,19 @@ def command(ctx: click.Context, /, task: str, answer: str, as_json: bool) -> Non
 
     with opened_project(ctx) as project:
         found = load(project.agent_folder)
-        name = found.find(task).id
-        state = found.states(project.journal.states())[name]
+        states = project.journal.states()
+        alone = task == "open" and found.get("open") is None and "" in states
+        name = "" if alone else found.find(task).id
+        state = states[""] if alone else found.states(states)[name]
         if state.status in ("done", "skipped"):
             raise UsageError(
                 f"{name} is {state.status} and waits for nothing; `spiral tasks retry {name}` opens it again"
             )
         run = project.journal.note("run/last")
         opened = decide(project.journal, name, state, answer, run=run, now=datetime.now(UTC))
-        write_status(project.agent_folder, name, opened.status, opened.reason)
+        if name:
+            write_status(project.agent_folder, name, opened.status, opened.reason)
+    name = name or "open"
     if as_json:
         tell({"task": name, "question": state.reason, "answer": opened.answer})
         return

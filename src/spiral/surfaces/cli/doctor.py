@@ -116,12 +116,17 @@ def settings(memory: Memory) -> list[Finding]:
 
 def remembering(memory: Memory) -> list[Finding]:
     """How the memory stands."""
-    from spiral.loop.health import fault, ok
+    from spiral.loop.health import fault, ok, warning
 
     broken = [*faults(memory), *erasing(memory), *page(memory), *model(memory), *space(memory)]
-    if broken:
-        return [fault("memory", line) for line in broken]
-    return [ok("memory", f"{memory.store.index.counts().memories} memories in {memory.place.root}")]
+    owed = memory.store.index.owing()
+    # A statement is kept before its vector is made, so that texts wait for theirs is nothing broken.
+    waiting = f"{owed} texts wait for their vectors", "`spiral memory embed` makes them"
+    return [
+        *(fault("memory", line) for line in broken),
+        *([warning("memory", *waiting)] if owed else []),
+        *([] if broken else [ok("memory", f"{memory.store.index.counts().memories} memories in {memory.place.root}")]),
+    ]
 
 
 def cured(memory: Memory) -> list[str]:
@@ -154,15 +159,21 @@ def faults(memory: Memory) -> list[str]:
     """What could not be read, and what the index could not follow."""
     notes = memory.store.use(every_file=True)
     unread = [f"{memory.place.root / item.path}: {item.fault}" for item in memory.store.index.faults()]
-    owed = memory.store.index.owing()
-    return [*notes, *unread, *([f"{owed} texts wait for their vectors; run `spiral memory embed`"] if owed else [])]
+    try:
+        damage = memory.store.index.damage()
+    except StoreError as fault:
+        damage = [str(fault)]
+    return [*notes, *unread, *(f"{line}; run `spiral reindex`" for line in damage)]
 
 
 def erasing(memory: Memory) -> list[str]:
     """Finish an erasure that a reader held up; whether it still does."""
     from spiral.memory.erase import HELD, finish
 
-    return [] if finish(memory.store) else [HELD]
+    try:
+        return [] if finish(memory.store) else [HELD]
+    except StoreError as fault:
+        return [str(fault)]
 
 
 def page(memory: Memory) -> list[str]:

@@ -11,7 +11,7 @@ import click
 from spiral.memory.capture import heard
 from spiral.model import ROLES, Message, Scope, home_of
 from spiral.surfaces.cli.options import AS_JSON, opened, scoped, tell
-from spiral.surfaces.cli.transcript import messages_of, parsed
+from spiral.surfaces.cli.transcript import messages_of, transcribed
 
 
 @click.command("ingest")
@@ -42,7 +42,7 @@ def command(
     """
     text = sys.stdin.read() if str(file) == "-" else read(file)
     messages = messages_of(text, role, source)
-    if raw or (str(file) == "-" and parsed(text) is None):
+    if raw or (str(file) == "-" and transcribed(text, source) is None):
         messages = heard(messages, datetime.now(UTC))
     if raw:
         kept = captured(ctx, messages, session, scope)

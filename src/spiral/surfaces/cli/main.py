@@ -7,12 +7,14 @@ import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
 from importlib import import_module
+from io import TextIOWrapper
 from pathlib import Path
 
 import click
 
 from spiral import __version__
 from spiral.errors import SpiralError, StoreError, UsageError
+from spiral.surfaces.cli.options import strict
 
 VERBS = {
     "start": ("init", "doctor", "demo", "config"),
@@ -72,8 +74,7 @@ class Verbs(click.Group):
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002
         if cmd_name not in HELP:
             return None
-        command: click.Command = import_module(f"spiral.surfaces.cli.{cmd_name}").command
-        return command
+        return strict(import_module(f"spiral.surfaces.cli.{cmd_name}").command)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002
         for topic, verbs in VERBS.items():
@@ -107,12 +108,16 @@ def here() -> Path:
     """The current folder."""
     try:
         return Path.cwd()
-    except FileNotFoundError:
-        raise UsageError("the current folder is gone; change to one that is there, or name it with -C") from None
+    except FileNotFoundError as fault:
+        raise UsageError("the current folder is gone; change to one that exists, or name one with -C") from fault
 
 
 def main() -> None:
     """Run the command line; exit 64 for a wrong use, and with the failure's own code otherwise."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, TextIOWrapper):
+            # A file's name may hold any bytes, and a terminal may know fewer letters than a memory.
+            stream.reconfigure(errors="backslashreplace")
     try:
         spiral.main(standalone_mode=False, prog_name="spiral")
         sys.stdout.flush()
@@ -134,7 +139,7 @@ def main() -> None:
         sys.exit(0)
     except OSError as fault:
         drop_output()
-        click.echo(f"spiral: cannot read or write: {fault}", err=True)
+        click.echo(f"spiral: {fault}", err=True)
         sys.exit(StoreError.exit_code)
 
 

@@ -20,6 +20,29 @@ Function = TypeVar("Function", bound=Callable[..., object])
 AS_JSON = click.option("--json", "as_json", is_flag=True, help="One JSON object, for machines.")
 
 
+class Text(click.types.StringParamType):
+    """Text that can be kept: an argument may hold any bytes, a memory may not."""
+
+    def convert(self, value: object, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        """The text, if it is UTF-8."""
+        text = str(super().convert(value, param, ctx))
+        try:
+            text.encode("utf-8")
+        except UnicodeEncodeError:
+            self.fail(f"{text!r} is not UTF-8", param, ctx)
+        return text
+
+
+def strict(command: click.Command) -> click.Command:
+    """The command, taking text in UTF-8 alone; paths may still have any name."""
+    for param in command.params:
+        if param.type is click.STRING:
+            param.type = Text()
+    for inner in command.commands.values() if isinstance(command, click.Group) else ():
+        strict(inner)
+    return command
+
+
 def scoped(function: Function) -> Function:
     """Adds an option for each level of a scope."""
     for level in reversed(LEVELS):

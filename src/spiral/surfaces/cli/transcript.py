@@ -12,10 +12,19 @@ from spiral.model import Message, Role
 
 def messages_of(text: str, role: str, source: str) -> list[Message]:
     """JSON, JSON lines, or plain text as one message."""
-    found = parsed(text)
-    if found is None:
-        return [Message(role=cast(Role, role), text=text, source=source)] if text.strip() else []
-    return [message for item in found if (message := message_of(item, source)).text]
+    found = transcribed(text, source)
+    if found is not None:
+        return found
+    return [Message(role=cast(Role, role), text=text, source=source)] if text.strip() else []
+
+
+def transcribed(text: str, source: str) -> list[Message] | None:
+    """The messages of a JSON transcript; None if it is plain text, as is what is nested too deeply to be one."""
+    try:
+        found = parsed(text)
+        return None if found is None else [message for item in found if (message := message_of(item, source)).text]
+    except RecursionError:
+        return None
 
 
 def parsed(text: str) -> list[Mapping[str, object]] | None:
