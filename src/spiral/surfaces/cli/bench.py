@@ -9,6 +9,7 @@ from typing import Protocol
 
 import click
 
+from spiral.surfaces.cli import bench_loop
 from spiral.surfaces.cli.options import AS_JSON, tell
 
 FIELDS = ("set", "split", "examples", "precision", "recall", "f1")
@@ -34,6 +35,9 @@ class Measured(Protocol):
 @click.group("bench")
 def command() -> None:
     """Measure how well it does."""
+
+
+command.add_command(bench_loop.command)
 
 
 @command.command("rules")
