@@ -7,6 +7,7 @@ float model: what stands beside a text in a batch does not change its row.
 from __future__ import annotations
 
 import hashlib
+import os
 from collections.abc import Sequence
 from importlib.util import find_spec
 from pathlib import Path
@@ -156,6 +157,9 @@ class _Graph:
     """A loaded model; may be run by many threads at once."""
 
     def __init__(self, path: Path, *, unpack: bool) -> None:
+        # The runtime reports its use to its maker and keeps a device id in the home folder, unless this is set before it
+        # is loaded; `disable_telemetry_events` comes too late for both.
+        os.putenv("ORT_DISABLE_TELEMETRY", "1")
         try:
             import onnxruntime
             from onnxruntime.capi import onnxruntime_pybind11_state as state
