@@ -157,8 +157,8 @@ class _Graph:
     """A loaded model; may be run by many threads at once."""
 
     def __init__(self, path: Path, *, unpack: bool) -> None:
-        # The runtime reports its use to its maker and keeps a device id in the home folder, unless this is set before it
-        # is loaded; `disable_telemetry_events` comes too late for both.
+        # The runtime reports its use to its maker and keeps a device id in the home folder, unless this is set before
+        # it is loaded; `disable_telemetry_events` comes too late for both.
         os.putenv("ORT_DISABLE_TELEMETRY", "1")
         try:
             import onnxruntime
