@@ -70,7 +70,7 @@ def make(request: pytest.FixtureRequest) -> Callable[[Embedder], System]:
 def talk(ids: list[str]) -> list[Turn]:
     at = datetime(2024, 5, 7, tzinfo=UTC)
     return [
-        Turn(id=id, session="one", message=Message(role="user", author="Ann", text=text, at=at))
+        Turn(id=id, session="one", message=Message(role="user", text=f"Ann: {text}", at=at))
         for id, text in zip(ids, SAID, strict=True)
     ]
 

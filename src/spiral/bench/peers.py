@@ -264,7 +264,7 @@ def document(turn: Turn) -> str:
     """What every peer is given of a turn."""
     said = turn.message
     date = f" ({said.at:%d %B %Y})" if said.at else ""
-    return f"{said.author or said.role}{date}: {said.text}"
+    return f"{said.role}{date}: {said.text}"
 
 
 def batches(turns: Sequence[Turn]) -> Iterator[tuple[list[str], list[str]]]:

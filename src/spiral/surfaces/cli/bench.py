@@ -9,7 +9,7 @@ from typing import Protocol
 
 import click
 
-from spiral.surfaces.cli import bench_loop
+from spiral.surfaces.cli import bench_loop, bench_recall
 from spiral.surfaces.cli.options import AS_JSON, tell
 
 FIELDS = ("set", "split", "examples", "precision", "recall", "f1")
@@ -38,6 +38,7 @@ def command() -> None:
 
 
 command.add_command(bench_loop.command)
+command.add_command(bench_recall.command)
 
 
 @command.command("rules")
