@@ -236,6 +236,17 @@ def test_a_checker_that_is_not_the_maker_can_send_work_back(project: Project) ->
     assert "I wrote right" not in shown, "the maker's reasoning is not for the checker"
 
 
+def test_no_agent_is_paid_for_a_task_that_nothing_can_verify(project: Project) -> None:
+    project.tasks({"id": "0", "title": "Improve the wording"}, ONE)
+    project.script(writes("one.txt", "right", "1"))
+    ended = project.run()
+    assert (ended.reason, project.outcomes()) == ("blocked", [("1", "passed")])
+    reason = project.states()["0"].reason
+    assert reason.startswith("nothing can verify it: give the task checks")
+    assert reason.endswith("then `spiral tasks retry 0`")
+    assert f"0 is parked: {reason}" in project.lines
+
+
 def test_a_finished_task_whose_check_goes_red_is_open_again(project: Project) -> None:
     project.tasks(ONE, {**TWO, "checks": ["test -f two.txt"]})
     breaks = writes("two.txt", "x", "2") | {"write": {"two.txt": "x", "one.txt": "broken"}}

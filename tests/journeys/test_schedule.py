@@ -27,6 +27,11 @@ def test_a_wrong_expression_names_its_field(spiral: Run, text: str, line: str) -
     assert line in spiral("schedule", text, code=64).stderr
 
 
+@pytest.mark.parametrize("verb", [("schedule", "@daily", "--print", "crontab"), ("schedule", "@daily"), ("watch",)])
+def test_what_run_would_refuse_is_refused_at_once(spiral: Run, verb: tuple[str, ...]) -> None:
+    assert "No such option" in spiral(*verb, "--", "--max-cots", "5", code=64).stderr
+
+
 def test_for_cron_and_systemd_it_is_printed(spiral: Run, repo: Path) -> None:
     line = spiral("schedule", "@daily", "--print", "crontab", "--", "--max-cost", "5").stdout.splitlines()[-1]
     assert line.startswith("0 0 * * * mkdir -p ")

@@ -53,6 +53,14 @@ def test_the_scope_that_is_named_is_the_scope_it_gets(words: Memory, tmp_path: P
         assert (len(memory.list(user="ada")), memory.list()) == (2, [])
 
 
+def test_an_import_that_cannot_go_where_it_was_asked_to_says_so(words: Memory, tmp_path: Path) -> None:
+    words.remember("Tea is served at four.")
+    file = export(words, tmp_path / "all.jsonl")
+    assert set(words.import_(file).values()) == {0}
+    with pytest.raises(UsageError, match=r"1 of it in another scope than app=copy, where it stays"):
+        words.import_(file, app="copy")
+
+
 @pytest.mark.parametrize(
     ("lines", "fault"),
     [

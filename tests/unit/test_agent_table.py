@@ -77,6 +77,19 @@ def test_bwrap_keeps_the_runners_own_folder_and_the_history_read_only() -> None:
     assert words[-2:] == ["--", "claude"]
 
 
+def test_a_command_of_ones_own_is_not_started_to_ask_for_its_version(tmp_path: Path) -> None:
+    for name in ("mine.py", "wrapped.py", "told.py"):
+        script(tmp_path / name, f"open({str(tmp_path / 'started')!r}, 'a').write({name!r}); print('1.2')")
+    own = {
+        "mine": {"command": [str(tmp_path / "mine.py")]},
+        "claude": {"command": [str(tmp_path / "wrapped.py"), "--print"]},
+        "told": {"command": [str(tmp_path / "told.py")], "version": ["-V"]},
+    }
+    found = {one.name: one.version for one in installed(adapters(own), {"PATH": "", "HOME": str(tmp_path)})}
+    assert found == {"claude": "", "mine": "", "told": "1.2"}
+    assert (tmp_path / "started").read_text() == "told.py"
+
+
 def test_what_is_installed_is_found_with_its_version_and_a_guess_at_its_sign_in(tmp_path: Path) -> None:
     for name, body in {
         "claude": "print('2.1.197 (Claude Code)')",

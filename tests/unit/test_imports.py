@@ -10,6 +10,7 @@ import pytest
 from spiral.errors import UsageError
 from spiral.loop.checklist import checklist
 from spiral.loop.imports import take_in
+from spiral.loop.plan import planned
 from spiral.loop.tasks import load, write_status
 from spiral.work import Check, Task
 
@@ -104,6 +105,16 @@ def test_a_checklist_taken_in_twice_adds_nothing_even_after_renaming_and_ticking
     again = take_in(folder, file)
     assert [task.title for task in again.added] == ["One more thing to do"]
     assert load(folder).find("US-7").status == "open"
+
+
+def test_items_without_an_id_are_depended_on_by_their_title(folder: Path, tmp_path: Path) -> None:
+    file = tmp_path / "list.md"
+    file.write_text("- [ ] Ship it\n  - depends on: Write the docs\n- [ ] Write the docs\n")
+    take_in(folder, file)
+    assert [(task.id, task.depends) for task in load(folder).tasks] == [("TASK-001", ("TASK-002",)), ("TASK-002", ())]
+    entries = [{"title": "Write the parser"}, {"id": "b", "title": "Use it", "dependencies": ["Write the parser"]}]
+    plan, fault = planned(json.dumps({"tasks": entries}))
+    assert ([(task.id, task.depends) for task in plan], fault) == ([("T1", ()), ("b", ("T1",))], "")
 
 
 @pytest.mark.parametrize("name", ["tasks.json", "other.json"])

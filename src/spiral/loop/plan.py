@@ -40,11 +40,11 @@ def tasks_of(entries: Sequence[object]) -> tuple[tuple[Task, ...], str]:
         if not isinstance(entry, Mapping) or not str(entry.get("title", "")).strip():
             return (), f"task {number} of the plan has no title"
         made.append(task_of(entry, number))
-    known = {task.id for task in made}
-    unknown = sorted({need for task in made for need in task.depends} - known)
+    known = {task.title: task.id for task in reversed(made)} | {task.id: task.id for task in made}
+    unknown = sorted({need for task in made for need in task.depends} - known.keys())
     if unknown:
         return (), f"the plan depends on {unknown[0]!r}, which it does not have"
-    return tuple(made), ""
+    return tuple(replace(task, depends=tuple(known[need] for need in task.depends)) for task in made), ""
 
 
 def task_of(entry: Mapping[str, object], number: int) -> Task:

@@ -17,7 +17,7 @@ from spiral.loop.lock import runner_lock
 from spiral.loop.notify import notify
 from spiral.loop.passes import OPEN, Passed
 from spiral.loop.tasks import load as load_tasks
-from spiral.loop.verify import until_met
+from spiral.loop.verify import UNPROVED, checks_of, until_met
 from spiral.work import UNUSED, Event, EventKind, TaskState
 
 CODES = {
@@ -152,11 +152,34 @@ def loop_on(loop: Loop, mine: Run, *, once: bool) -> Ended:
             if chosen.reason == "complete" and recheck.recheck(loop, mine, every=True):
                 continue
             return Ended(reason=chosen.reason, detail=chosen.detail)
+        if not provable(loop, mine, chosen):
+            park_unproved(loop, mine, chosen)
+            continue
         ended = bounds(loop, mine) or one(loop, mine, chosen)
         if ended is not None:
             return ended
         if once:
             return only_once(loop)
+
+
+def provable(loop: Loop, mine: Run, chosen: Chosen) -> bool:
+    """Whether anything could ever show that the task is done: no agent is paid for one where nothing can."""
+    task = chosen.task
+    return bool(not task.id or chosen.mode == "plan" or mine.checker or checks_of(loop, task) or task.screenshot)
+
+
+def park_unproved(loop: Loop, mine: Run, chosen: Chosen) -> None:
+    """Set a task aside that nothing can verify, before its first pass. A retry finds it parked and does nothing."""
+    task = chosen.task
+    reason = f"{UNPROVED}; then `spiral tasks retry {task.id}`"
+    event = Event(
+        id=f"{mine.id}-unproved-{task.id}-{secrets.token_hex(3)}", at=loop.clock(), run=mine.id, kind="task.changed",
+        task=task.id, data={"from": chosen.state.status, "to": "blocked", "reason": reason},
+    )  # fmt: skip
+    loop.journal.record([event], states={task.id: replace(chosen.state, status="blocked", reason=reason)})
+    tidy.catch_up(loop, mine.id)
+    loop.tell(f"{task.id} is parked: {reason}")
+    inform(loop, "blocked", {"run": mine.id, "task": task.id, "title": task.title, "reason": reason})
 
 
 def only_once(loop: Loop) -> Ended:

@@ -93,7 +93,7 @@ def split(folder: Path, id: str, parts: Sequence[Task]) -> tuple[Task, ...]:  # 
 
 
 def named(tasks: Sequence[Task], table: Table, listed: Iterable[str], *, keep: bool) -> tuple[Task, ...]:
-    """The tasks under ids of their own, and their dependencies on one another by those."""
+    """The tasks under ids of their own, and their dependencies on one another, told by id or by title, by those."""
     taken = {entry.id for entry in table.entries} | {stem[1] for name in listed if (stem := FILED.fullmatch(name))}
     taken |= {name.removesuffix(".json") for name in listed}
     style = [entry.id for entry in table.entries if entry.id]
@@ -106,6 +106,8 @@ def named(tasks: Sequence[Task], table: Table, listed: Iterable[str], *, keep: b
         taken.add(name)
         style.append(name)
         fresh.append(replace(task, id=name))
+    for task in fresh:
+        names.setdefault(task.title, task.id)
     return tuple(
         replace(task, depends=tuple(dict.fromkeys(names.get(need, need) for need in task.depends))) for task in fresh
     )

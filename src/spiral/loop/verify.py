@@ -22,6 +22,7 @@ from spiral.work import UNUSED, Attempt, Check, CheckResult, Effort, Expense, Op
 
 FATAL = (*UNUSED, "stopped")
 DIFF = 60_000
+UNPROVED = "nothing can verify it: give the task checks, set verify.checks, or name a checker"
 
 
 def verify(
@@ -125,8 +126,7 @@ def believed(under: Pass, attempt: Attempt, verdict: Verdict) -> Verdict:
     project's are green. With no check at all nothing is known, so nothing is done."""
     if not verdict.checks:
         return replace(
-            verdict, outcome="failed", signature="no checks",
-            reason="nothing can verify it: give the task checks, set verify.checks, or name a checker",
+            verdict, outcome="failed", signature="no checks", reason=UNPROVED,
         )  # fmt: skip
     if under.task.checks or attempt.promise is not None:
         return verdict

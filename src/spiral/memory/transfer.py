@@ -14,6 +14,7 @@ from spiral.memory.remember import LONGEST, remember, save, save_change
 from spiral.memory.served import keep
 from spiral.memory.store import Store
 from spiral.model import Change, Episode, Scope, Statement
+from spiral.ports import Row
 
 FORMAT = 1
 
@@ -50,12 +51,25 @@ def take_in(store: Store, path: Path, levels: Mapping[str, str | None]) -> dict[
         return take_foreign(store, path, scope)
     lines = moved(read_export(path), scope, levels)
     tally = {"memories": 0, "changes": 0, "episodes": 0}
+    elsewhere = 0
     with store.index.atomic():
         for line in lines:
-            if not store.index.get([line.id]):
+            if there := store.index.get([line.id]):
+                elsewhere += not isinstance(line, Change) and scope_of(there[line.id]) != line.scope
+            else:
                 tally[take(store, line)] += 1
+    if elsewhere and not any(tally.values()):
+        raise UsageError(
+            f"all of {str(path)!r} is in this store already, {elsewhere} of it in another scope than {scope}, where it "
+            "stays: an id stands for one scope; import it into a store of its own (--root FOLDER)"
+        )
     apart = sum(1 for line in lines if not isinstance(line, Change) and line.scope.app not in ("", scope.app))
     return tally | ({"of other apps": apart} if apart else {})
+
+
+def scope_of(row: Row) -> Scope:
+    """Whose an entry of the index is."""
+    return (entries.memory_of(row) if row.type == "memory" else entries.episode_of(row)).scope
 
 
 def read_export(path: Path) -> list[Line]:

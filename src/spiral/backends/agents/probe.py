@@ -59,6 +59,8 @@ def _found(adapter: Adapter, path: str, environ: Mapping[str, str], allowed: Seq
 
 
 def _version(adapter: Adapter, path: str, environ: Mapping[str, str]) -> str:
+    if not adapter.version:
+        return ""
     try:
         done = subprocess.run(
             [path, *adapter.version],

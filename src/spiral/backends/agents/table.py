@@ -38,7 +38,9 @@ class Adapter:
     sandbox_set: Mapping[str, str] = field(default_factory=lambda: EMPTY)
     limits: Words = ()
     signin: Words = ()
-    version: Words = ("--version",)
+    version: Words = ()
+    """Arguments that make it tell its version. Without any it is not asked: a command of the user's own that does not
+    know them would take the question for a start, and go to work."""
     homes: Words = ()
     credentials: Words = ()
     verified: bool = False
@@ -68,7 +70,8 @@ def adapters(own: Mapping[str, object] = EMPTY) -> Mapping[str, Adapter]:
         given = _checked(name, row)
         if name in known:
             altered = "command" in given or "stream" in given
-            known[name] = replace(known[name], **given, verified=known[name].verified and not altered)
+            told = {"version": ()} if "command" in given else {}
+            known[name] = replace(known[name], **(told | given), verified=known[name].verified and not altered)
         elif "command" in given:
             known[name] = Adapter(name=name, **given)
         else:
@@ -80,7 +83,7 @@ def adapters(own: Mapping[str, object] = EMPTY) -> Mapping[str, Adapter]:
 def packaged() -> Mapping[str, Adapter]:
     """The agents that come with the package."""
     rows = tomllib.loads((files(__package__) / "table.toml").read_text(encoding="utf-8"))
-    return {name: Adapter(name=name, **_frozen(row)) for name, row in rows.items()}
+    return {name: Adapter(name=name, **({"version": ("--version",)} | _frozen(row))) for name, row in rows.items()}
 
 
 def _checked(name: str, row: object) -> dict[str, Any]:

@@ -13,7 +13,7 @@ import click
 
 from spiral.loop.cron import Cron, calendar, next_after, parse
 from spiral.surfaces.cli.project import opened_project
-from spiral.surfaces.cli.starting import command_line, start
+from spiral.surfaces.cli.starting import asked_rightly, command_line, start
 
 
 @click.command("schedule")
@@ -37,6 +37,7 @@ def command(ctx: click.Context, /, expression: str, form: str | None, args: tupl
     from spiral.loop.git import repo_at
 
     cron = parse(expression)
+    asked_rightly(args)
     with opened_project(ctx) as project:
         repo_at(project.place.project, project.settings.environ)
         top, path, bounds = project.place.project, project.settings.environ.get("PATH", ""), project.settings.budget

@@ -10,6 +10,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from spiral.surfaces.cli.run import command as run
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
@@ -17,6 +19,11 @@ if TYPE_CHECKING:
 def command_line(project: Path, args: Sequence[str]) -> list[str]:
     """The words that start a run in a project, from any folder."""
     return [sys.executable, "-m", "spiral", "-C", str(project), "run", *args]
+
+
+def asked_rightly(args: Sequence[str]) -> None:
+    """Refuse now what `spiral run` would refuse every night."""
+    run.make_context("spiral run", list(args))
 
 
 def start(project: Path, args: Sequence[str]) -> int:

@@ -9,7 +9,7 @@ from pathlib import Path
 import click
 
 from spiral.surfaces.cli.project import Project, opened_project
-from spiral.surfaces.cli.starting import start
+from spiral.surfaces.cli.starting import asked_rightly, start
 
 EVERY = 1.0
 """Seconds between two looks."""
@@ -29,6 +29,7 @@ def command(ctx: click.Context, /, args: tuple[str, ...]) -> None:
     """
     from spiral.loop.git import repo_at
 
+    asked_rightly(args)
     with opened_project(ctx) as project:
         repo_at(project.place.project, project.settings.environ)
         try:
